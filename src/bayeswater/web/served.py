@@ -26,6 +26,9 @@ NOVEL = 0.01
 NOVELTY_SECONDS = 1.0
 """A row is looked at for novelty at most so often: it costs more than an answer."""
 
+NOVELTY_SHARE = 50.0
+"""After a look the next one waits so many times as long as it took."""
+
 SAVE_ROWS, SAVE_SECONDS = 10_000, 60.0
 """The model file is written anew after so many rows that were learned or forgotten, or so long after the first."""
 
@@ -80,7 +83,7 @@ class Served:
         self._thread = ThreadPoolExecutor(1, f"serving {self.name}")
         self._waiting: list[tuple[list[dict[str, Any]], asyncio.Future[Any]]] = []
         self._answering: asyncio.Task[None] | None = None
-        self._looked_at = self._unsaved_since = 0.0
+        self._look_again = self._unsaved_since = 0.0
         self.journal: Journal | None = None
         if learns:
             if not hasattr(self.loaded.model, "partial_fit"):
@@ -137,9 +140,10 @@ class Served:
         cells = [loaded.cells(row) for row in rows]
         self.n_unseen += sum(map(loaded.n_unseen, cells))
         found = loaded.model.predict_log_proba(cells)
-        if hasattr(loaded.model, "novelty") and monotonic() > self._looked_at + NOVELTY_SECONDS:
-            self._looked_at = monotonic()
+        start = monotonic()
+        if hasattr(loaded.model, "novelty") and start > self._look_again:
             self._look_at(loaded, cells[0])
+            self._look_again = monotonic() + max(NOVELTY_SECONDS, NOVELTY_SHARE * (monotonic() - start))
         return found
 
     def _look_at(self, loaded: Loaded, row: dict[str, Any]) -> None:
