@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bayeswater.errors import ParameterError
-from bayeswater.exports.form import Form
+from bayeswater.exports.form import ScoringForm
 from bayeswater.exports.forming import form_of
 
 DIALECTS = ("duckdb", "sqlite", "postgres", "mysql", "bigquery", "snowflake", "spark")
@@ -30,37 +30,37 @@ Files = dict[str, str | bytes]
 """What is written, by the ending of its file, the main one first."""
 
 
-def _python(form: Form, wishes: Wishes) -> Files:
+def _python(form: ScoringForm, wishes: Wishes) -> Files:
     from bayeswater.exports.python import python_text
 
     return {".py": python_text(form)}
 
 
-def _javascript(form: Form, wishes: Wishes) -> Files:
+def _javascript(form: ScoringForm, wishes: Wishes) -> Files:
     from bayeswater.exports.javascript import javascript_text
 
     return {".js": javascript_text(form)}
 
 
-def _sql(form: Form, wishes: Wishes) -> Files:
+def _sql(form: ScoringForm, wishes: Wishes) -> Files:
     from bayeswater.exports.sql.select import sql_text
 
     return {".sql": sql_text(form, wishes.dialect or "duckdb", wishes.table or "rows", wishes.keep)}
 
 
-def _c(form: Form, wishes: Wishes) -> Files:
+def _c(form: ScoringForm, wishes: Wishes) -> Files:
     from bayeswater.exports.c.source import c_files
 
     return {**c_files(form, wishes.name, single=wishes.single)}
 
 
-def _html(form: Form, wishes: Wishes) -> Files:
+def _html(form: ScoringForm, wishes: Wishes) -> Files:
     from bayeswater.exports.html import html_text
 
     return {".html": html_text(form, wishes.name, wishes.lang or "en")}
 
 
-def _onnx(form: Form, wishes: Wishes) -> Files:
+def _onnx(form: ScoringForm, wishes: Wishes) -> Files:
     from bayeswater.exports.onnx import onnx_bytes
 
     return {".onnx": onnx_bytes(form)}
@@ -71,7 +71,7 @@ class Target:
     """A language: endings of its files, who writes them, and the wishes that it has an ear for."""
 
     endings: tuple[str, ...]
-    write: Callable[[Form, Wishes], Files]
+    write: Callable[[ScoringForm, Wishes], Files]
     hears: tuple[str, ...] = ()
 
 

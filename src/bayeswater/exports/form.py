@@ -1,4 +1,4 @@
-"""`Form`: a fitted classifier as plain data, between the models and the languages that they are written in.
+"""`ScoringForm`: a fitted classifier as plain data, between the models and the languages that they are written in.
 
     fields    the columns of a table
     cells     what is read off them: a number, a state, words; a date has several
@@ -20,7 +20,7 @@ from bayeswater.typing import Array
 
 
 @dataclass(frozen=True)
-class Field:
+class ScoredField:
     """A column of the table: a "number", a "label", a "date" (of a `zone`, if any), "seconds" or a "text"."""
 
     name: str
@@ -163,7 +163,7 @@ class DecisionForm:
 
 
 @dataclass(frozen=True)
-class Form:
+class ScoringForm:
     """A classifier.
 
     `log_prior` is what the terms are added to; `fallback` the log class prior of a row that no class can have. Rows are
@@ -171,7 +171,7 @@ class Form:
     """
 
     model: str
-    fields: tuple[Field, ...]
+    fields: tuple[ScoredField, ...]
     cells: tuple[Cell, ...]
     classes: tuple[Any, ...]
     log_prior: Array

@@ -1,4 +1,4 @@
-"""`form_of`: a fitted classifier as a `Form`, whatever it has learned.
+"""`form_of`: a fitted classifier as a `ScoringForm`, whatever it has learned.
 
 Laws say themselves what their cells add (`families/family.py`); here they are put together, with what models of
 dependent columns look up.
@@ -22,9 +22,9 @@ from bayeswater.exports.form import (
     Cell,
     ColumnTerm,
     DecisionForm,
-    Field,
-    Form,
     GaussianTerm,
+    ScoredField,
+    ScoringForm,
     Term,
     TextForm,
 )
@@ -62,7 +62,7 @@ CLOCKS = {"weekday": WEEKDAYS, "month": MONTHS}
 """Labels of parts of a date, in the order of the calendar."""
 
 
-def form_of(model: Any, loss: Any = None) -> Form:
+def form_of(model: Any, loss: Any = None) -> ScoringForm:
     """Give a fitted classifier as plain data, with the decision by a loss if one is given.
 
     Raises
@@ -78,7 +78,7 @@ def form_of(model: Any, loss: Any = None) -> Form:
         )
     require_no_weights(model)
     joint, calibration = scored_by(model)
-    form: Form = maker(model, joint)
+    form: ScoringForm = maker(model, joint)
     _require_plain(form.classes, "class")
     for cell in form.cells:
         if isinstance(cell.form, LabelForm):
@@ -90,10 +90,12 @@ def form_of(model: Any, loss: Any = None) -> Form:
     )
 
 
-def _form(model: OnSums, joint: Any, columns: Sequence[tuple[Field, Cell]], terms: Sequence[Term], **more: Any) -> Form:
+def _form(
+    model: OnSums, joint: Any, columns: Sequence[tuple[ScoredField, Cell]], terms: Sequence[Term], **more: Any
+) -> ScoringForm:
     fields = tuple(dict.fromkeys(field for field, _ in columns))
     cells = tuple(replace(cell, field=fields.index(field)) for field, cell in columns)
-    return Form(
+    return ScoringForm(
         model=type(model).__name__,
         fields=fields,
         cells=cells,
@@ -105,10 +107,10 @@ def _form(model: OnSums, joint: Any, columns: Sequence[tuple[Field, Cell]], term
     )
 
 
-def _of_naive_bayes(model: NaiveBayes, joint: MixedJoint) -> Form:
+def _of_naive_bayes(model: NaiveBayes, joint: MixedJoint) -> ScoringForm:
     """Put the laws of all columns together."""
     plan, sums = model.columns_, model.statistics_.columns
-    found: list[tuple[Field, Cell, Formula]] = []
+    found: list[tuple[ScoredField, Cell, Formula]] = []
     for key, family in families_of(plan).items():
         for j, column in enumerate(family.columns):
             formula = joint.groups[key].formula(j)
@@ -123,26 +125,28 @@ def _refusals(model: Any) -> dict[str, bool]:
     return {"refuses_missing": model.missing == "error", "refuses_unseen": vars(model).get("unseen") == "error"}
 
 
-def _read_off(column: Column, form: CellForm, formula: Formula | None, states: int | None = None) -> tuple[Field, Cell]:
+def _read_off(
+    column: Column, form: CellForm, formula: Formula | None, states: int | None = None
+) -> tuple[ScoredField, Cell]:
     """Say which field a column is read off, and how; `states` counts them, missing ones where they are one."""
     if column.name == COUNTS:
         raise ParameterError("a block of sparse columns cannot be exported; fit on columns with names")
     if isinstance(form, WordForm):
-        return Field(column.source, "text"), Cell(0, _text_form(form, column.name))
+        return ScoredField(column.source, "text"), Cell(0, _text_form(form, column.name))
     dtype = column.dtype or ""
     if column.part is not None:
         zone = getattr(arrow_type(dtype), "tz", None)
-        field = Field(column.source, "date", zone)
+        field = ScoredField(column.source, "date", zone)
         if column.part in CLOCKS and isinstance(form, LabelForm):
             first = {"weekday": 0, "month": 1}[column.part]
             form = LabelForm(tuple(first + CLOCKS[column.part].index(str(label)) for label in form.labels))
     elif isinstance(form, LabelForm):
-        field = Field(column.source, "label")
+        field = ScoredField(column.source, "label")
         if "bool" not in dtype and {bool} == {type(label) for label in form.labels}:
             form = LabelForm(tuple(map(int, form.labels)))
     else:
         is_time = dtype.startswith(IN_SECONDS) and not dtype.startswith("timestamp")
-        field = Field(column.source, "seconds" if is_time else "number")
+        field = ScoredField(column.source, "seconds" if is_time else "number")
     if isinstance(form, LabelForm | BinForm):
         if states is None:
             states = form.n_states + (isinstance(formula, Lookup) and formula.missing_is_state)
@@ -184,18 +188,18 @@ def _laid_out(formula: Formula) -> Formula:
     return formula
 
 
-def _numbers(names: Sequence[str], form: NumberForm) -> list[tuple[Field, Cell]]:
-    return [(Field(name, "number"), Cell(0, form)) for name in names]
+def _numbers(names: Sequence[str], form: NumberForm) -> list[tuple[ScoredField, Cell]]:
+    return [(ScoredField(name, "number"), Cell(0, form)) for name in names]
 
 
-def _of_gaussian_nb(model: GaussianNB, joint: GaussianJoint) -> Form:
+def _of_gaussian_nb(model: GaussianNB, joint: GaussianJoint) -> ScoringForm:
     p, names = joint.parameters, _names(model)
     terms = [ColumnTerm(j, normal_formula(p, j)) for j in range(len(names))]
     log_prior = np.where(p.seen, joint.log_prior, -np.inf)
     return _form(model, joint, _numbers(names, NumberForm()), terms, log_prior=log_prior, **_refusals(model))
 
 
-def _of_gaussian_classifier(model: GaussianClassifier, joint: FullJoint | IndependentJoint) -> Form:
+def _of_gaussian_classifier(model: GaussianClassifier, joint: FullJoint | IndependentJoint) -> ScoringForm:
     names = _names(model)
     if isinstance(joint, IndependentJoint):
         columns = joint.columns
@@ -209,7 +213,7 @@ def _of_gaussian_classifier(model: GaussianClassifier, joint: FullJoint | Indepe
     return _form(model, joint, _numbers(names, NumberForm()), terms, log_prior=log_prior, **_refusals(model))
 
 
-def _of_categorical_nb(model: CategoricalNB, joint: CategoryJoint) -> Form:
+def _of_categorical_nb(model: CategoricalNB, joint: CategoryJoint) -> ScoringForm:
     is_state = model.missing == "state"
     columns, terms = [], []
     for j, variable in enumerate(model.statistics_.columns.schema):
@@ -223,7 +227,7 @@ def _labels(variable: Variable) -> LabelForm:
     return LabelForm(tuple(variable.states))
 
 
-def _of_features(model: FeatureClassifier, joint: LinearJoint) -> Form:
+def _of_features(model: FeatureClassifier, joint: LinearJoint) -> ScoringForm:
     """Counted features are a line; marked ones are states, cut at the threshold."""
     names = _names(model)
     if isinstance(model, BernoulliNB):
@@ -240,7 +244,7 @@ def _of_features(model: FeatureClassifier, joint: LinearJoint) -> Form:
     return _form(model, joint, columns, terms, refuses_missing=True, refuses_unseen=True, counts_nonzero=True)
 
 
-def _of_marks(model: BernoulliNB, joint: LinearJoint, names: Sequence[str]) -> Form:
+def _of_marks(model: BernoulliNB, joint: LinearJoint, names: Sequence[str]) -> ScoringForm:
     if joint.infinite_weight is not None:
         raise ParameterError("a feature is impossible in a class; fit BernoulliNB with an alpha over 0 to export it")
     assert joint.threshold is not None
@@ -248,12 +252,12 @@ def _of_marks(model: BernoulliNB, joint: LinearJoint, names: Sequence[str]) -> F
     absent = present - joint.weight
     table = np.stack([absent, present, np.zeros_like(present)], axis=1)  # (n_features, 3, n_classes)
     cell = Cell(0, BinForm((joint.threshold,), above=True), None, 2, 2)
-    columns = [(Field(name, "number"), cell) for name in names]
+    columns = [(ScoredField(name, "number"), cell) for name in names]
     terms = [ColumnTerm(j, Lookup(own, missing_is_state=False)) for j, own in enumerate(table)]
     return _form(model, joint, columns, terms, **_refusals(model))
 
 
-def _of_states(model: StateClassifier, joint: Any) -> Form:
+def _of_states(model: StateClassifier, joint: Any) -> ScoringForm:
     """Put columns of states that depend on each other together."""
     plan: ColumnPlan = model.columns_
     estimate = joint.estimate
@@ -267,7 +271,7 @@ def _of_states(model: StateClassifier, joint: Any) -> Form:
     return _form(model, joint, columns, terms, log_prior=log_prior, **_refusals(model))
 
 
-MAKERS: dict[type, Callable[[Any, Any], Form]] = {
+MAKERS: dict[type, Callable[[Any, Any], ScoringForm]] = {
     NaiveBayes: _of_naive_bayes,
     GaussianNB: _of_gaussian_nb,
     CategoricalNB: _of_categorical_nb,

@@ -4,7 +4,7 @@ import html
 import json
 from pathlib import Path
 
-from bayeswater.exports.form import Form
+from bayeswater.exports.form import ScoringForm
 from bayeswater.exports.javascript import SCORER, script_data
 
 PAGE = Path(__file__).with_name("page.html")
@@ -44,7 +44,7 @@ WORDS = {
 """What the page says, by language."""
 
 
-def html_text(form: Form, name: str, lang: str = "en") -> str:
+def html_text(form: ScoringForm, name: str, lang: str = "en") -> str:
     """Write a form as a page, which is called by a name."""
     head, rest = PAGE.read_text(encoding="utf-8").split("{scorer}")
     middle, tail = rest.split("{data}")

@@ -1,4 +1,4 @@
-"""A `Form` as an ONNX graph, from raw columns to the label and the probabilities.
+"""A `ScoringForm` as an ONNX graph, from raw columns to the label and the probabilities.
 
 Every column is an input (n_rows, 1): texts of labels are strings, "" where they are missing; all else are doubles, NaN
 where they are missing, dates in seconds since 1970 as the clock on the wall shows them. Scores are (n_rows, n_classes).
@@ -18,9 +18,9 @@ from bayeswater.exports.form import (
     CalibrationForm,
     Cell,
     ColumnTerm,
-    Form,
     GaussianTerm,
     GraphTerm,
+    ScoringForm,
     TextForm,
     TreeTerm,
 )
@@ -38,7 +38,7 @@ NO_LABEL = np.iinfo(np.int64).min
 class Graph:
     """Nodes and constants; every operation gives the name of what it makes."""
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: ScoringForm) -> None:
         from onnx import helper, numpy_helper
 
         self.form, self.helper, self.of_array = form, helper, numpy_helper.from_array
@@ -87,7 +87,7 @@ class Graph:
         return self("Unsqueeze", value, np.array([axis]))
 
 
-def onnx_bytes(form: Form) -> bytes:
+def onnx_bytes(form: ScoringForm) -> bytes:
     """Write a form as a graph."""
     try:
         from onnx import TensorProto, helper

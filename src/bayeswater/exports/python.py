@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from bayeswater.exports import scorer
-from bayeswater.exports.form import Form, document
+from bayeswater.exports.form import ScoringForm, document
 
 HEAD = '''"""A classifier as a Python file, which needs nothing but the standard library.
 
@@ -43,7 +43,7 @@ if __name__ == "__main__":
 '''
 
 
-def python_text(form: Form) -> str:
+def python_text(form: ScoringForm) -> str:
     """Write a form as a Python file."""
     source = Path(scorer.__file__).read_text(encoding="utf-8")
     _, _, code = source.split('"""', 2)

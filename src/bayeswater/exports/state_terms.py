@@ -1,4 +1,4 @@
-"""Columns of states that depend on each other, as terms of a `Form`: trees, several parents, and super-parents."""
+"""Columns of states that depend on each other, as terms of a `ScoringForm`: trees, parents and super-parents."""
 
 from dataclasses import replace
 from functools import singledispatch

@@ -1,4 +1,4 @@
-"""A `Form` as one C file without dependencies: numbers in, probabilities out, nothing allocated.
+"""A `ScoringForm` as one C file without dependencies: numbers in, probabilities out, nothing allocated.
 
 Every cell of a row is a double, in the order of the columns: a number; a date in seconds since 1970, as the clock on
 the wall shows it; a label by its place, which a function finds; NAN where it is missing. The tables stand in the file
@@ -20,9 +20,9 @@ from bayeswater.exports.form import (
     CalibrationForm,
     Cell,
     ColumnTerm,
-    Form,
     GaussianTerm,
     GraphTerm,
+    ScoringForm,
     TextForm,
     TreeTerm,
 )
@@ -81,10 +81,10 @@ def constants(name: str, values: Iterable[Any], kind: str = "double") -> str:
     return f"static const {kind} {name}[] = {{\n  " + ",\n  ".join(lines) + "\n};\n"
 
 
-class Source:
+class CSource:
     """Parts of the file: constants, functions, and lines of the body that scores a row."""
 
-    def __init__(self, form: Form, prefix: str) -> None:
+    def __init__(self, form: ScoringForm, prefix: str) -> None:
         self.form, self.prefix = form, prefix
         self.data: list[str] = []
         self.functions: dict[str, str] = {}
@@ -192,7 +192,7 @@ static int share(double *score, double *probability) {
 """
 
 
-def declarations(form: Form, p: str) -> str:
+def declarations(form: ScoringForm, p: str) -> str:
     """Write what a header says."""
     decide = ""
     if form.decision is not None:
@@ -223,7 +223,7 @@ int {p}_code(int column, const char *text);
 """
 
 
-def labels_text(form: Form, p: str) -> str:
+def labels_text(form: ScoringForm, p: str) -> str:
     """Write the names of columns and classes, and how texts are found."""
     names = ", ".join(quoted(field.name) for field in form.fields) or '""'
     classes = ", ".join(quoted(str(label)) for label in form.classes)
@@ -246,7 +246,7 @@ def labels_text(form: Form, p: str) -> str:
 # ---------------------------------------------------------------------- terms
 
 
-def _column(source: Source, term: ColumnTerm, place: int) -> None:
+def _column(source: CSource, term: ColumnTerm, place: int) -> None:
     f, cell = term.formula, term.cell
     loop = "for (int k = 0; k < N_CLASSES; k++)"
     if isinstance(f, Lookup):
@@ -276,7 +276,7 @@ def _column(source: Source, term: ColumnTerm, place: int) -> None:
     source.body.append(f"  if (!isnan({x})) {{\n    {loop} {line}\n  }}")
 
 
-def _file(source: Source, name: str) -> None:
+def _file(source: CSource, name: str) -> None:
     source.functions.setdefault("log_sum", LOG_SUM)
     source.functions[name] = (HERE / f"{name}.c").read_text(encoding="utf-8")
     source.body.append(f"  if (add_{name}(code, score)) return REFUSED;")
@@ -286,7 +286,7 @@ def _starts(sizes: Iterable[int]) -> Array:
     return np.cumsum([0, *sizes])
 
 
-def _tree(source: Source, term: TreeTerm, place: int) -> None:
+def _tree(source: CSource, term: TreeTerm, place: int) -> None:
     states = [table.shape[1] for table in term.tables]
     slots = _starts(states)
     source.data += [
@@ -302,7 +302,7 @@ def _tree(source: Source, term: TreeTerm, place: int) -> None:
     _file(source, "tree")
 
 
-def _graph(source: Source, term: GraphTerm, place: int) -> None:
+def _graph(source: CSource, term: GraphTerm, place: int) -> None:
     states = [source.form.cells[cell].n_states for cell in term.cells]
     members = [(*parents, j) for j, parents in enumerate(term.parents)]
     order: list[int] = []
@@ -321,7 +321,7 @@ def _graph(source: Source, term: GraphTerm, place: int) -> None:
     _file(source, "graph")
 
 
-def _average(source: Source, term: AverageTerm, place: int) -> None:
+def _average(source: CSource, term: AverageTerm, place: int) -> None:
     states = [len(own) - 1 for own in term.weights]
     slots = _starts(n + 1 for n in states)
     given = np.concatenate([np.concatenate(own, axis=1) for own in term.given], axis=0)
@@ -343,7 +343,7 @@ def _average(source: Source, term: AverageTerm, place: int) -> None:
     _file(source, "average")
 
 
-def _gaussian(source: Source, term: GaussianTerm, place: int) -> None:
+def _gaussian(source: CSource, term: GaussianTerm, place: int) -> None:
     n, d = term.whitening.shape[1:]
     source.data += [
         constants("gaussian_mean", term.mean.ravel()),
@@ -368,7 +368,7 @@ def _gaussian(source: Source, term: GaussianTerm, place: int) -> None:
     )
 
 
-TERMS: dict[type, Callable[[Source, Any, int], None]] = {
+TERMS: dict[type, Callable[[CSource, Any, int], None]] = {
     ColumnTerm: _column,
     TreeTerm: _tree,
     GraphTerm: _graph,
@@ -380,7 +380,7 @@ TERMS: dict[type, Callable[[Source, Any, int], None]] = {
 # ---------------------------------------------------------------------- probabilities and decisions
 
 
-def _calibration(source: Source, c: CalibrationForm) -> None:
+def _calibration(source: CSource, c: CalibrationForm) -> None:
     for name in ("shift", "prior", "to_counted"):
         source.data.append(constants(f"calibration_{name}", getattr(c, name)))
     source.data += [constants("doubted", c.doubted, "char"), constants("impossible", c.impossible, "char")]
@@ -423,7 +423,7 @@ static int calibrate(double *score, double *probability, int known) {{
 """
 
 
-def _decision(form: Form, p: str) -> str:
+def _decision(form: ScoringForm, p: str) -> str:
     if form.decision is None:
         return ""
     actions = ", ".join(quoted(str(action)) for action in form.decision.actions)
@@ -444,11 +444,11 @@ int {p}_decide(const double *x) {{
 """
 
 
-def c_files(form: Form, name: str, *, single: bool = False) -> dict[str, str]:
+def c_files(form: ScoringForm, name: str, *, single: bool = False) -> dict[str, str]:
     """Write a form as a C file and its header; the file does not need the header."""
     prefix = re.sub(r"\W", "_", name, flags=re.ASCII)
     prefix = prefix if prefix[:1].isalpha() else f"m_{prefix}"
-    source = Source(form, prefix)
+    source = CSource(form, prefix)
     source.body.append(MARK)
     text = source.text().replace(
         "#define N_CLASSES", f"typedef {'float' if single else 'double'} real;\n#define N_CLASSES", 1

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import ParameterError, ResourceLimitError
-from bayeswater.exports.form import Cell, Form, TextForm
+from bayeswater.exports.form import Cell, ScoringForm, TextForm
 from bayeswater.exports.sql.dialects import IMPOSSIBLE, Dialect
 from bayeswater.inference.formula import BinForm, LabelForm, NumberForm
 from bayeswater.typing import Array
@@ -18,7 +18,7 @@ LARGEST = 1.7976931348623157e308
 class Query:
     """Steps of a query: columns of each by their name, and the expression that gives them."""
 
-    def __init__(self, form: Form, dialect: Dialect) -> None:
+    def __init__(self, form: ScoringForm, dialect: Dialect) -> None:
         self.form, self.dialect, self.classes = form, dialect, range(form.n_classes)
         self.steps: list[dict[str, str]] = []
         self.codes = [f"c{place}" for place in range(len(form.cells))]

@@ -1,4 +1,4 @@
-"""A `Form` as one SELECT over a table: P(class), the prediction and, with a loss, the action.
+"""A `ScoringForm` as one SELECT over a table: P(class), the prediction and, with a loss, the action.
 
 The query is a chain of steps, each a SELECT from the one before it: cells, scores of the classes, probabilities,
 decision. A table of a model is a CASE that halves the codes until one is left, which every dialect evaluates in as many
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import ResourceLimitError
-from bayeswater.exports.form import CalibrationForm, Form, GaussianTerm, GraphTerm
+from bayeswater.exports.form import CalibrationForm, GaussianTerm, GraphTerm, ScoringForm
 from bayeswater.exports.sql.dialects import DIALECTS, IMPOSSIBLE
 from bayeswater.exports.sql.query import Query, read_cells
 from bayeswater.exports.sql.terms import TERMS, refuse_gaps
@@ -22,7 +22,7 @@ MOST_NUMBERS = 2**19
 """Numbers of all tables together, at most: some ten megabytes of SQL."""
 
 
-def sql_text(form: Form, dialect: str = "duckdb", table: str = "rows", keep: Sequence[str] | None = None) -> str:
+def sql_text(form: ScoringForm, dialect: str = "duckdb", table: str = "rows", keep: Sequence[str] | None = None) -> str:
     """Write a form as a query; `keep` are columns of the table that it gives back, by default those of the model."""
     if form.n_numbers > MOST_NUMBERS:
         raise ResourceLimitError(
@@ -47,7 +47,7 @@ def sql_text(form: Form, dialect: str = "duckdb", table: str = "rows", keep: Seq
     return f"{_head(form)}{query.text([*names, *_answers(query)], table)};\n"
 
 
-def _head(form: Form) -> str:
+def _head(form: ScoringForm) -> str:
     return f"-- A {form.model}: {form.size()}. NULL where the model refuses a row.\n"
 
 
