@@ -165,3 +165,9 @@ def test_words_and_short_codes_of_a_frame_are_passed_over_without_a_search(
 ) -> None:
     monkeypatch.setattr(StyleSearch, "add", None)
     assert style_in_frame(pa.chunked_array([cells]), is_stored=False) is None
+
+
+def test_a_rare_none_beside_some_is_an_answer() -> None:
+    search = StyleSearch()
+    search.add(pa.chunked_array([["有"] * 30 + ["无", "-"]]))
+    assert search.found().style.kept == ("无",)

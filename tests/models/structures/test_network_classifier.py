@@ -10,6 +10,7 @@ import pytest
 from tests.networks.nets import asia, joint_by_enumeration
 
 from bayeswater import CategoricalNB, DataError, NetworkClassifier, ParameterError, SchemaError, UnseenCategoryWarning
+from bayeswater.errors import StatisticsError
 from bayeswater.models.structures.class_networks import SELECTION_FOLDS, folds
 
 
@@ -215,3 +216,10 @@ def test_parameters_out_of_range_are_refused(settings, message):
     X, y = parity(40)
     with pytest.raises(ParameterError, match=message):
         NetworkClassifier(**settings).fit(X, y)
+
+
+def test_classifiers_of_networks_are_not_added_and_say_what_to_do():
+    model = NetworkClassifier()
+    for add in (lambda: model + model, lambda: sum([model, model])):
+        with pytest.raises(StatisticsError, match="call fit with all rows"):
+            add()

@@ -285,7 +285,8 @@ class StyleSearch:
         style, doubt = self._chosen(fitting, list(others)) if self._n_values >= LEAST_CELLS else (None, "")
         if style is not None:
             return StyleFound(style, doubt, marks=self._most(self._marks), n_cells=self.n_cells)
-        frequent = (mark for mark, n in self._marks.items() if n >= FREQUENT * self.n_cells)
+        both = {"无"} if {*self._words} == {"有"} else {}  # there are some, or none
+        frequent = (mark for mark, n in self._marks.items() if n >= FREQUENT * self.n_cells or mark in both)
         kept = tuple(mark for mark in frequent if mark not in self.written.always_missing)
         plain = CellStyle("plain", self.written.marks, kept)
         near = max(self._tried, key=lambda name: self._tried[name].n_fitting, default=None)

@@ -378,6 +378,21 @@ class NetworkClassifier(BayesClassifier):
             raise ParameterError(f"alpha is {self.alpha!r}; give one number, 0 or more")
         checked_alpha(self.alpha, 1, force_alpha=True)
 
+    def __add__(self, other: Any) -> Any:
+        """Refuse: two classifiers have networks of their own, and tables of other columns.
+
+        Raises
+        ------
+        StatisticsError
+        """
+        if not (isinstance(other, NetworkClassifier) or (isinstance(other, int) and other == 0)):
+            return NotImplemented
+        raise StatisticsError(
+            "classifiers of networks cannot be added: each has learned a network of its own; call fit with all rows"
+        )
+
+    __radd__ = __add__  # of a `sum`, which begins with 0
+
     def __getstate__(self) -> dict[str, Any]:
         # What is ready for questions holds a lock, and is made again.
         state: dict[str, Any] = super().__getstate__()
