@@ -226,6 +226,6 @@ class NomogramDisplay(ModelDisplay):
                     fontsize="x-small",
                 )
         ax.axvline(0, color=GREY, linewidth=0.8, zorder=0)
-        ax.margins(x=0.15)
+        ax.margins(x=0.3)  # room for the labels of the ends
         ax.set_xlabel(f"log-odds of {self.positive} against {self.against}")
         return self._drawn(ax)

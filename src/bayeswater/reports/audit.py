@@ -260,7 +260,7 @@ def audit(
     'sex'
     """
     language = sentences(lang)
-    rows = _Rows.of(model, X, y, group, sample_weight)
+    rows = AuditedRows.of(model, X, y, group, sample_weight)
     codes, labels = rows.groups()
     if not 1 < len(labels) <= MOST_GROUPS:
         raise ParameterError(
@@ -271,8 +271,8 @@ def audit(
     costs = None if loss is None else as_loss(loss, np.asarray(model.classes_).tolist())
     if costs is not None and costs.table.by_row:
         raise ParameterError("the costs of loss differ from row to row; an audit needs the same costs for all rows")
-    table = _Figures(rows, k, costs)
-    parts = _Parts.of(model, rows, k)
+    table = FiguresOf(rows, k, costs)
+    parts = ColumnParts.of(model, rows, k)
     notes = [language.say("left out", n=rows.n_left_out)] if rows.n_left_out else []
     reads = rows.name in getattr(model, "feature_names_in_", ())
     if isinstance(group, str):
@@ -294,7 +294,7 @@ def audit(
 
 
 @dataclass(frozen=True)
-class _Rows:
+class AuditedRows:
     """Rows whose class is known, with their groups."""
 
     X: Any
@@ -307,7 +307,8 @@ class _Rows:
     n_left_out: int
 
     @classmethod
-    def of(cls, model: Any, X: Any, y: Any, group: Any, sample_weight: Any) -> "_Rows":
+    def of(cls, model: Any, X: Any, y: Any, group: Any, sample_weight: Any) -> "AuditedRows":
+        """Read the rows whose class the model knows, and ask it for their probabilities."""
         X = materialised(X)
         cells = _column(X, group) if isinstance(group, str) else _cells(group)
         y = _column(X, y) if isinstance(y, str) else _cells(y)
@@ -359,14 +360,15 @@ def _cells(values: Any) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class _Figures:
+class FiguresOf:
     """The figures of any rows."""
 
-    rows: _Rows
+    rows: AuditedRows
     k: int
     loss: Any
 
     def of(self, inside: Array) -> dict[str, Measured | None]:
+        """Work out the figures of the rows that are marked."""
         rows = self.rows
         scores = Scores(rows.log_proba[inside], rows.codes[inside], rows.weight[inside])
         proba, weight = np.exp(scores.log_proba), scores.weight
@@ -407,7 +409,7 @@ def _size(found: Measured) -> Measured:
 
 
 @dataclass(frozen=True)
-class _Parts:
+class ColumnParts:
     """What each column adds to the log-odds of the class in some rows, with the notes that belong to it."""
 
     columns: tuple[str, ...]
@@ -418,7 +420,8 @@ class _Parts:
     notes: list[tuple[str, dict[str, Any]]]
 
     @classmethod
-    def of(cls, model: Any, rows: _Rows, k: int) -> "_Parts":
+    def of(cls, model: Any, rows: AuditedRows, k: int) -> "ColumnParts":
+        """Explain the rows, or some of many; nothing where the model gives no reasons."""
         n_rows = len(rows.codes)
         places = np.unique(np.linspace(0, n_rows - 1, min(n_rows, MOST_EXPLAINED)).round().astype(np.int64))
         label = np.asarray(model.classes_).tolist()[k]
