@@ -344,3 +344,13 @@ def test_json_lines_that_lack_columns_are_predicted_from_those_they_have(run, tm
     assert "no row has 'x': not known" in answer.err
     answer = run("predict", tmp_path / "m.bayes", "-", "--format", "jsonl", stdin=b'{"color": "r"}\n')
     assert answer.code == 1 and "are missing" in answer.err
+
+
+def test_objects_in_json_lines_may_be_left_out(run, tmp_path):
+    data, model = tmp_path / "t.jsonl", tmp_path / "m.bayes"
+    rows = [{"x": "rg"[i % 2], "meta": {"n": i}, "tags": ["a"], "kind": "ab"[i % 2]} for i in range(40)]
+    data.write_text("\n".join(map(json.dumps, rows)))
+    refused = run("fit", data, "-t", "kind", "-o", model)
+    assert refused.code == 1 and "or leave it out, --column meta=ignored" in refused.err
+    assert run("fit", data, "-t", "kind", "-o", model, "--column", "meta=ignored", "--column", "tags=ignored").code == 0
+    assert [line.split(",")[0] for line in run("predict", model, data).out.splitlines()] == ["prediction", *"ab" * 20]

@@ -114,8 +114,8 @@ class ReadingOptions:
     delimiter
         The character between cells of a CSV; by default a comma, a semicolon, a tab or a bar, as they fit.
     decimal
-        The character before the decimals of a number in a CSV: a point, or a comma as in 1234,5; by default the one
-        that a column has.
+        The character before the decimals of a number in a CSV: a point, or a comma as in 1234,5; by default as the
+        cells of a column tell.
     thousands
         The character between groups of digits in a CSV: a comma, a point, a blank or an apostrophe.
     date_format

@@ -244,7 +244,7 @@ def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool, stored: boo
     if not any(readable.values()) and not types.is_null(kind):
         raise DataError(
             f"column {name!r} holds {kind}, which is neither a number, a category, a text nor a date; convert it to "
-            "one of these, or leave it out"
+            f"one of these, or leave it out, columns={{{name!r}: 'ignored'}}"
         )
     if column.null_count == len(column):
         return ColumnKind("empty", NO_VALUE)

@@ -101,7 +101,9 @@ def _words(column: Any) -> Array:
         column = column.cast(pa.large_string())
     if pa.types.is_null(kind):
         return np.full(len(column), MISSING)
-    if not pa.types.is_dictionary(kind):
+    if pa.types.is_nested(kind):  # no column that is learned from, but rows of a table that has one are told apart, too
+        column = pa.chunked_array([[None if cell is None else repr(cell) for cell in column.to_pylist()]], pa.string())
+    if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     found = [np.zeros(0, dtype=np.uint64)]
     for chunk in column.chunks:

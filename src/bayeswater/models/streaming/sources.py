@@ -136,6 +136,8 @@ def _type_of(family: str, dtype: str) -> "pa.DataType | None":
 
     values = DICTIONARY.fullmatch(dtype)
     dtype = values[1] if values else dtype
+    if family == "ignored" and "<" in dtype:  # objects and lists, which no string can be made of
+        return None
     if STRINGS.fullmatch(dtype) or family == "ignored":  # what is left out may hold anything
         return pa.string()
     if NUMBERS.fullmatch(dtype):
