@@ -39,7 +39,7 @@ Near = list[set[int]]
 
 
 @dataclass
-class Verdicts:
+class TestAnswers:
     """What tests say at a significance, each asked once; when time is up, nothing depends on anything."""
 
     test: IndependenceTest
@@ -75,11 +75,11 @@ def subsets(nodes: set[int]) -> Iterator[tuple[int, ...]]:
     return chain.from_iterable(combinations(sorted(nodes), size) for size in range(len(nodes) + 1))
 
 
-Blanket = Callable[[Verdicts, int, list[int], set[int]], set[int]]
+Blanket = Callable[[TestAnswers, int, list[int], set[int]], set[int]]
 """Finds the blanket of a variable among others; some are in it whatever tests say."""
 
 
-def grow_shrink(ask: Verdicts, x: int, others: list[int], fixed: set[int]) -> set[int]:
+def grow_shrink(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> set[int]:
     """Let any variable join that depends, and then any leave that does not."""
     blanket = set(fixed)
     while (new := next((y for y in others if y not in blanket and ask.depend(x, y, blanket)), None)) is not None:
@@ -89,11 +89,11 @@ def grow_shrink(ask: Verdicts, x: int, others: list[int], fixed: set[int]) -> se
     return blanket
 
 
-def _first_to_leave(ask: Verdicts, x: int, blanket: set[int], fixed: set[int]) -> int | None:
+def _first_to_leave(ask: TestAnswers, x: int, blanket: set[int], fixed: set[int]) -> int | None:
     return next((y for y in sorted(blanket - fixed) if not ask.depend(x, y, blanket - {y})), None)
 
 
-def iamb(ask: Verdicts, x: int, others: list[int], fixed: set[int], *, inter: bool = False) -> set[int]:
+def iamb(ask: TestAnswers, x: int, others: list[int], fixed: set[int], *, inter: bool = False) -> set[int]:
     """Let the variable join that depends most, one after the other; others leave in the end, or each time."""
     blanket, been = set(fixed), {frozenset(fixed)}
     while free := [y for y in others if y not in blanket]:
@@ -110,18 +110,18 @@ def iamb(ask: Verdicts, x: int, others: list[int], fixed: set[int], *, inter: bo
     return blanket
 
 
-def inter_iamb(ask: Verdicts, x: int, others: list[int], fixed: set[int]) -> set[int]:
+def inter_iamb(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> set[int]:
     """IAMB in which variables leave after each that joins."""
     return iamb(ask, x, others, fixed, inter=True)
 
 
-def _leave(ask: Verdicts, x: int, blanket: set[int], stay: set[int]) -> None:
+def _leave(ask: TestAnswers, x: int, blanket: set[int], stay: set[int]) -> None:
     for y in sorted(blanket - stay):
         if not ask.depend(x, y, blanket - {y}):
             blanket.discard(y)
 
 
-def mmpc(ask: Verdicts, x: int, others: list[int], fixed: set[int]) -> set[int]:
+def mmpc(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> set[int]:
     """Let the variable join whose weakest dependence on x is the strongest."""
     found = set(fixed)
     free = {y: ask.weakest(x, y, found, set()) for y in others if y not in found}
@@ -144,7 +144,7 @@ class Surroundings:
     neighbours: Near
 
     @classmethod
-    def of(cls, ask: Verdicts, knowledge: Knowledge, method: str) -> "Surroundings":
+    def of(cls, ask: TestAnswers, knowledge: Knowledge, method: str) -> "Surroundings":
         """Find both for every variable."""
         n = len(knowledge.names)
         known = [set(np.flatnonzero(own).tolist()) for own in knowledge.required | knowledge.required.T]
@@ -171,7 +171,7 @@ def _smaller(x: int, y: int, near: Near, without: set[int]) -> set[int]:
     return own if len(own) <= len(other) else other
 
 
-def _is_parted(ask: Verdicts, x: int, y: int, near: Near) -> bool:
+def _is_parted(ask: TestAnswers, x: int, y: int, near: Near) -> bool:
     return ask.weakest(x, y, _smaller(x, y, near, {x, y}), set()) > ask.significance
 
 
@@ -179,7 +179,7 @@ def by_blankets(
     test: IndependenceTest, knowledge: Knowledge, significance: float, method: str, watch: Watch = lambda: True
 ) -> tuple[tuple[frozenset[int], ...], int]:
     """Find a graph by blankets: parents of every variable, and the number of tests made."""
-    ask = Verdicts(test, significance, watch)
+    ask = TestAnswers(test, significance, watch)
     around = Surroundings.of(ask, knowledge, method)
     graph = _joined(around.neighbours)
     graph.direct_known(knowledge)
@@ -197,7 +197,7 @@ def _joined(neighbours: Near) -> PartlyDirected:
     return graph
 
 
-def _meeting(graph: PartlyDirected, ask: Verdicts, around: Surroundings) -> Iterator[tuple[float, int, int, int]]:
+def _meeting(graph: PartlyDirected, ask: TestAnswers, around: Surroundings) -> Iterator[tuple[float, int, int, int]]:
     """Give v-structures a -> c <- b: a and b depend on each other given c and any others, as (p-value, a, c, b)."""
     for c in range(len(graph)):
         for a, b in combinations(sorted(graph.around(c) - graph.children[c]), 2):
@@ -212,7 +212,7 @@ def nearby(
     test: IndependenceTest, knowledge: Knowledge, significance: float, watch: Watch = lambda: True
 ) -> tuple[Array, int]:
     """Say which arcs MMPC leaves open, or are required: (n, n) [parent, child]; and the number of tests made."""
-    ask = Verdicts(test, significance, watch)
+    ask = TestAnswers(test, significance, watch)
     square = np.zeros_like(knowledge.allowed)
     for x, own in enumerate(Surroundings.of(ask, knowledge, "mmpc").neighbours):
         square[x, list(own)] = True
