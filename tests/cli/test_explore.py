@@ -11,7 +11,9 @@ import pytest
 from tests.web.loans_page import loan_model
 
 from bayeswater import BayesianNetwork, save
+from bayeswater.cli.explore import _subject
 from bayeswater.cli.main import main
+from bayeswater.cli.options import ReadingOptions
 from bayeswater.demo.loans import loans
 from bayeswater.demo.network import cough
 
@@ -50,3 +52,12 @@ def test_what_cannot_be_explored_is_refused_with_words(tmp_path, capsys):
         assert main(["explore", str(tmp_path / "cough.bif"), "--no-open", "--port", str(port)]) == 2
     assert f"port {port} cannot be opened" in capsys.readouterr().err
     assert main(["explore", str(tmp_path / "nothing.bayes"), "--no-open"]) == 1
+
+
+def test_the_column_of_true_classes_is_found_where_they_are_yes_and_no(tmp_path, capsys):
+    rows, model = tmp_path / "rows.csv", tmp_path / "m.bayes"
+    rows.write_text("x;paid;left\n" + "".join(f"{i % 7};{i % 3 == 0};{['ja', 'nein'][i % 2]}\n" for i in range(40)))
+    assert main(["fit", str(rows), "--target", "left", "-o", str(model)]) == 0
+    subject = _subject(str(model), [str(rows)], None, ReadingOptions())
+    assert subject.target == "left" and subject.truth.tolist() == [0, 1] * 20
+    assert subject.rows.column("paid").to_pylist()[:2] == [True, False]  # what the model reads stays as it reads it

@@ -43,3 +43,12 @@ def test_rows_that_the_model_refuses_are_refused_with_the_reason():
     text = bw.export(fitted("GaussianNB"), "python")
     (answer,) = answers(text, rows_of("GaussianNB")[:1].assign(normal=None))
     assert "'normal' is missing" in answer["refused"]
+
+
+def test_a_line_that_is_no_json_is_refused_and_the_next_one_answered():
+    text = bw.export(fitted("GaussianNB"), "python")
+    row = json.dumps(cells_of(rows_of("GaussianNB")[:1])[0], default=str)
+    command = [sys.executable, "-S", "-I", "-c", text]
+    done = subprocess.run(command, input=f"broken\n\n{row}\n", capture_output=True, text=True, check=True)
+    refused, answered = map(json.loads, done.stdout.splitlines())
+    assert "no JSON" in refused["refused"] and "prediction" in answered

@@ -66,6 +66,7 @@ def _subject(path: str, data: list[str], target: str | None, reading: ReadingOpt
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.network_files import is_network_file
     from bayeswater.models.persistence import load
+    from bayeswater.models.streaming.sources import column_names
     from bayeswater.web.subjects import MOST_ROWS, subject_of
 
     name = Path(path).name
@@ -78,6 +79,8 @@ def _subject(path: str, data: list[str], target: str | None, reading: ReadingOpt
         if not data:
             return subject_of(found, name=name)
         source = open_for(load_model(path), path, reading, data, target=target, keep=True)
+        if target is None and found.classes_.dtype.kind in "UO":
+            source.keep_words(besides=column_names(found))  # the true classes may be yes and no
         table = source.head(source.schema.names, MOST_ROWS + 1)
     if table.num_rows > MOST_ROWS:
         say(f"note: the first {MOST_ROWS:,} rows are shown", "yellow")

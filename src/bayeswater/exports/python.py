@@ -25,7 +25,7 @@ MODEL = Scorer(json.loads(DOCUMENT))
 
 def main() -> None:
     """Answer rows of standard input."""
-    for line in sys.stdin:
+    for line in filter(str.strip, sys.stdin):
         answer: dict[str, Any] = {}
         try:
             row = json.loads(line)
@@ -35,6 +35,8 @@ def main() -> None:
                 answer["action"] = MODEL.decide(row)
         except RowRefused as error:
             answer["refused"] = str(error)
+        except json.JSONDecodeError as error:
+            answer["refused"] = f"the line is no JSON: {error}"
         print(json.dumps(answer, ensure_ascii=False))
 
 

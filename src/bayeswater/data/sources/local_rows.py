@@ -6,7 +6,7 @@ the files, the pieces and the number of threads are, and also where it was stopp
 decoded of files is not decoded again by a sum of the same columns: reading goes on behind it.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import cached_property, reduce
@@ -183,10 +183,11 @@ class LocalRows(Rows):
         if self.can_be_reread:
             self._let_go()
 
-    def keep_words(self) -> None:
+    def keep_words(self, besides: Collection[str] = ()) -> None:
         """Leave words for true and false as they are written, where a state is known by its name."""
         styles = {field.name: style for field in self.schema if (style := style_of(field)) is not None}
-        words = {name: replace(style, kind="plain") for name, style in styles.items() if style.kind == "truth"}
+        truths = [name for name, style in styles.items() if style.kind == "truth" and name not in besides]
+        words = {name: replace(styles[name], kind="plain") for name in truths}
         if words:
             self.declare({}, words)
 
