@@ -63,6 +63,7 @@ def test_its_figures_are_those_of_the_library():
     assert f"{Ranking.of(log_proba, codes).mean_area():.3f} (" in PAGE
     found = importance(MODEL, TEST.drop_columns(["outcome"]))
     assert f"{found.columns[0].mean_log_odds:.3f}" in PAGE
+    assert re.search(r"columns that the model reads</t[hd]><td[^>]*>8<", PAGE)  # of nine, without the identifier
 
 
 def test_it_has_all_its_parts():

@@ -103,7 +103,8 @@ def test_requests_that_wait_are_answered_together_and_apart_where_one_fails(path
     ("body", "status", "words"),
     [
         (b'{"rows": [{"age": "old"}]}', 422, "give a number"),
-        (b'{"rows": [{"wage": 1}]}', 422, "no column 'wage'"),
+        (b'{"rows": [{"age": 40}, {"age": "old"}]}', 422, "row 2: age is 'old'; give a number"),
+        (b'{"rows": [{"wage": 1}]}', 422, "no column 'wage'; did you mean 'age'?"),
         (b'{"rows": [{"age": NaN}]}', 422, "NaN"),
         (b'{"rows": [{"age": 1e999}]}', 422, "age"),
         (b'{"rows": [[1, 2]]}', 422, "object of cells"),

@@ -153,11 +153,12 @@ def model_report(
 
 def _read(rows: ReportedRows) -> Safe:
     say, n_rows = rows.language.say, len(rows.codes)
+    left_out = sum(own.family == IGNORED for own in getattr(rows.model, "columns_", ()))
     facts = [
         (say("model"), type(rows.model).__name__),
         (say("file"), rows.name),
         (say("n rows"), f"{n_rows:,}"),
-        (say("n columns"), f"{len(cell_names(rows.model)):,}"),
+        (say("n columns"), f"{len(cell_names(rows.model)) - left_out:,}"),
     ]
     share = np.bincount(rows.codes, minlength=len(rows.labels)) / n_rows
     prior = np.asarray(rows.model.predict_proba({}))[0]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.errors import BayesError, ModelFileError, SchemaError
+from bayeswater.errors import BayesError, ModelFileError, SchemaError, nearest_names
 from bayeswater.models.persistence import load
 from bayeswater.models.streaming.partial_rows import partial_rows
 from bayeswater.web.fields import STATES, Field, fields_of
@@ -59,10 +59,20 @@ class Loaded:
         for name, fact in row.items():
             own = self.fields.get(name)
             if own is None:
-                raise QuestionError(f"there is no column {name!r}; the model reads {', '.join(list(self.fields)[:20])}")
+                raise QuestionError(f"there is no column {name!r}; {nearest_names(name, list(self.fields))}")
             if own.kind == STATES and isinstance(fact, int | float):
                 fact = written(fact)
             found[name] = own.cell(fact)
+        return found
+
+    def rows(self, given: Sequence[Any]) -> list[dict[str, Any]]:
+        """Read the rows of a request; the one that cannot be read is named by its number."""
+        found = []
+        for number, row in enumerate(given, 1):
+            try:
+                found.append(self.cells(row))
+            except QuestionError as error:
+                raise QuestionError(f"row {number}: {error}") from None
         return found
 
     def n_unseen(self, row: Mapping[str, Any]) -> int:
@@ -137,7 +147,7 @@ class Served:
         return [(part, loaded.labels) for part in np.split(together, ends)]
 
     def _asked(self, loaded: Loaded, rows: list[dict[str, Any]]) -> Any:
-        cells = [loaded.cells(row) for row in rows]
+        cells = loaded.rows(rows)
         self.n_unseen += sum(map(loaded.n_unseen, cells))
         found = loaded.model.predict_log_proba(cells)
         start = monotonic()
@@ -157,7 +167,7 @@ class Served:
     def ask(self, question: Callable[[Loaded, list[dict[str, Any]]], Any], rows: Sequence[Any]) -> Any:
         """Ask one question about rows; on the thread."""
         loaded = self.loaded
-        return question(loaded, [loaded.cells(row) for row in rows])
+        return question(loaded, loaded.rows(rows))
 
     # ------------------------------------------------------------------ the file
 
@@ -206,7 +216,7 @@ class Served:
         loaded = self.loaded
         known = {written(label): label for label in loaded.labels}
         labels = [known.get(written(label), label) for label in document["labels"]]
-        _, X = partial_rows(loaded.model, [loaded.cells(row) for row in document["rows"]])
+        _, X = partial_rows(loaded.model, loaded.rows(document["rows"]))
         method = loaded.model.partial_fit if document["do"] == "learn" else loaded.model.forget
         method(X, labels)
         self.loaded = Loaded(loaded.model)  # states and classes may be others
