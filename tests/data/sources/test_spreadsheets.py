@@ -1,9 +1,11 @@
 """A spreadsheet that asks for more memory than its cells fill is refused before it is loaded, however it is written."""
 
 import zipfile
+from datetime import datetime
 
 import pytest
 
+import bayeswater as bw
 from bayeswater.data.sources import spreadsheets
 from bayeswater.data.sources.recognising import open_source
 from bayeswater.errors import DataError, ResourceLimitError
@@ -144,3 +146,13 @@ def test_a_damaged_or_locked_spreadsheet_is_refused_in_words(tmp_path, local, ce
     path.write_bytes(content)
     with pytest.raises(DataError, match=message):
         spreadsheets.require_small_sheets(str(path), "t.xlsx")
+
+
+def test_time_stamps_of_which_one_is_at_midnight_are_one_column(tmp_path):
+    moments = [datetime(2025, 3, 1, 23, 30), datetime(2025, 3, 2), None, datetime(2025, 3, 2, 0, 30)]
+    book = pytest.importorskip("openpyxl").Workbook()
+    for row in [["time", "x"], *([moment, k] for k, moment in enumerate(moments))]:
+        book.active.append(row)
+    book.save(tmp_path / "times.xlsx")
+    table, _ = bw.read_table(tmp_path / "times.xlsx")
+    assert table.column("time").to_pylist() == moments

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from datetime import date, datetime
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -68,8 +69,9 @@ def column_of_cells(cells: Sequence[Any]) -> "pa.Array":
         return pa.array(numbers if is_whole else cells, pa.int64() if is_whole else pa.float64())
     if len(kinds) < 2:
         return pa.array(cells)
-    if {kind.__name__ for kind in kinds} == {"date", "datetime"}:
-        return pa.array(cells, pa.timestamp("us"))
+    if kinds == {date, datetime}:  # a spreadsheet gives a time stamp at midnight as a day
+        moments = [datetime(cell.year, cell.month, cell.day) if type(cell) is date else cell for cell in cells]
+        return pa.array(moments, pa.timestamp("us"))
     return pa.array([None if cell is None else _as_text(cell) for cell in cells], pa.string())
 
 
