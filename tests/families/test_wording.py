@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bayeswater.families import wording
+from bayeswater.phrases import EN
 
 
 @pytest.mark.parametrize(
@@ -101,4 +102,4 @@ def test_a_probability_has_the_digits_that_its_distance_from_an_end_needs(p, tex
     ],
 )
 def test_few_things_are_counted_in_words(n, text):
-    assert wording.how_many(n, "row") == text
+    assert EN.how_many(n, "row") == text

@@ -112,7 +112,8 @@ class LikelihoodTemperature:
             p /= p.sum(axis=0)
             e = lapse * bounded
             p_own = p[own]
-            mixed = (1 - e) * p_own + e * uniform
+            # A row that gets no lapse, and whose class underflows, has a finite loss all the same.
+            mixed = np.maximum((1 - e) * p_own + e * uniform, np.finfo(np.float64).tiny)
             trusted = used.weight * (1 - e) * p_own / mixed / total  # weight of the rows that have not lapsed
             to_own = np.negative(p, out=p)
             to_own[own] += 1

@@ -13,7 +13,7 @@ def cough() -> "BayesianNetwork":
     """Give the network.
 
     >>> network = cough()
-    >>> len(network.names), network.query("bronchitis", {"smoker": "yes"}).p(bronchitis="yes")
+    >>> len(network.names), network.query("bronchitis", {"smoker": "yes"})["yes"]
     (8, 0.3)
     """
     from bayeswater.models.network.bayesian_network import BayesianNetwork
