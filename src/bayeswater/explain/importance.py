@@ -113,7 +113,7 @@ def curve_or_none(model: Any, name: str) -> ColumnCurve | None:
     """Give what a model has learned of a column; None where it has no law of a single column."""
     try:
         curve: ColumnCurve = model.curve(name)
-    except (BayesError, NotImplementedError):
+    except BayesError:
         return None
     return curve
 
