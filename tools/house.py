@@ -30,8 +30,8 @@ ROOMS = (
 
 NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
-NAMED_TUPLES = {"_replace", "_asdict", "_fields", "_make"}
-"""Names that `NamedTuple` gives to everybody."""
+FOR_EVERYBODY = {"_replace", "_asdict", "_fields", "_make", "_repr_html_"}
+"""Names that `NamedTuple` gives to everybody, and the one by which notebooks ask for HTML."""
 
 
 def code_lines(text: str) -> int:
@@ -62,7 +62,7 @@ def private_uses(tree: ast.Module) -> int:
         isinstance(node, ast.Attribute)
         and re.match(r"_[a-z]", node.attr) is not None
         and _base(node) not in ("self", "cls", "super", "os", "sys")
-        and node.attr not in own | NAMED_TUPLES
+        and node.attr not in own | FOR_EVERYBODY
         for node in ast.walk(tree)
     )
 

@@ -9,7 +9,7 @@ import pytest
 
 from bayeswater import BernoulliNB, Beta, CategoricalNB, Dirichlet, ParameterError
 from bayeswater.data.variable import Variable
-from bayeswater.estimate.dirichlet import checked_class_prior, class_log_prior, log_posterior_mean
+from bayeswater.estimate.dirichlet import Prior, PseudoCounts, checked_class_prior, log_posterior_mean
 
 COIN = Variable("coin", ("heads", "tails"))
 # A logarithm of a quotient of two numbers that are exact: each is rounded once, and so is their difference.
@@ -251,23 +251,26 @@ def test_a_prior_does_not_change_with_the_array_it_was_made_of():
 # ---------------------------------------------------------------------- class prior
 
 
+def prior_of(count, class_alpha, *given, **fit_prior):
+    return Prior.of(np.array(count), PseudoCounts("laplace", class_alpha), *given, **fit_prior)
+
+
 def test_the_counted_prior_is_smoothed_by_class_alpha():
-    prior = np.exp(class_log_prior(np.array([1, 3, 0]), given=None, fit_prior=True, class_alpha=2.0))
+    prior = np.exp(prior_of([1, 3, 0], 2.0).log)
     np.testing.assert_allclose(prior, [3 / 10, 5 / 10, 2 / 10], rtol=1e-15)
 
 
 def test_a_class_without_rows_has_prior_zero_unless_it_is_smoothed():
-    assert class_log_prior(np.array([1, 0]), given=None, fit_prior=True, class_alpha=0.0).tolist() == [0.0, -np.inf]
+    assert prior_of([1, 0], 0.0).log.tolist() == [0.0, -np.inf]
 
 
 def test_a_prior_that_is_not_counted_is_uniform():
-    prior = class_log_prior(np.array([1, 3, 0]), given=None, fit_prior=False, class_alpha=5.0)
+    prior = prior_of([1, 3, 0], 5.0, fit_prior=False).log
     np.testing.assert_allclose(prior, -np.log(3), rtol=1e-15)
 
 
 def test_a_given_prior_stands_and_may_be_zero():
-    given = np.array([0.0, 1.0])
-    assert class_log_prior(np.array([9, 1]), given=given, fit_prior=True, class_alpha=1.0).tolist() == [-np.inf, 0.0]
+    assert prior_of([9, 1], 1.0, np.array([0.0, 1.0])).log.tolist() == [-np.inf, 0.0]
 
 
 @pytest.mark.parametrize("given", [[0.3, 0.7], (0.3, 0.7), np.array([0.3, 0.7], dtype=np.float32), [0.3, 0.7 + 1e-9]])

@@ -9,10 +9,9 @@ from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.reading.coded_table import CodedTable
 from bayeswater.data.variable import Schema, Variable
-from bayeswater.estimate.dirichlet import PseudoCounts
+from bayeswater.estimate.dirichlet import Prior, PseudoCounts
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference import parent_weights as pairs_of_few_rows
-from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.super_parents import SuperParents
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.sums import ClassCounts

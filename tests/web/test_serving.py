@@ -232,3 +232,15 @@ def test_a_refused_call_leaves_no_line(path):
     assert client.post("/forget", json=never, headers=KEY).status_code == 422
     assert served.journal.n_lines == 0 and json.loads(served.journal.path.read_text()[9:])["model"]
     assert np.isclose(served.loaded.model.class_count_.sum(), 300)
+
+
+def test_what_cannot_be_written_is_not_learned(path, monkeypatch):
+    served = Served(path, learns=True)
+
+    def full(document):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(served.journal, "write", full)
+    with pytest.raises(Exception, match="No space left on device; nothing was learned"):
+        served.teach("learn", TAUGHT["rows"], TAUGHT["labels"])
+    assert served.loaded.model.class_count_.sum() == 300 and "pilot" not in served.loaded.fields["job"].states

@@ -24,6 +24,7 @@ The probability of each class before a row is looked at is smoothed alike:
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -256,20 +257,6 @@ def log_share(count: Array, total: Array, cell: Any, n_cells: Any, removed: Any 
         return np.log(np.where(empty, 1.0, smoothed)) - np.log(np.where(empty, np.maximum(n_cells, 1), whole))
 
 
-def class_log_prior(count: Array, *, given: Array | None, fit_prior: bool, class_alpha: float) -> Array:
-    """Read the log prior (n_classes,) off the class counts, unless it is given or uniform.
-
-    >>> np.exp(class_log_prior(np.array([1, 3]), given=None, fit_prior=True, class_alpha=0.0))
-    array([0.25, 0.75])
-    """
-    if given is not None:
-        with np.errstate(divide="ignore"):
-            return np.log(given)
-    if not fit_prior:
-        return np.full(len(count), -np.log(len(count)))
-    return log_posterior_mean(count, class_alpha, axis=0)
-
-
 def checked_class_prior(given: Any, n_classes: int, name: str) -> Array | None:
     """Check class probabilities that a user gives: one for each class, not negative, summing to one."""
     if given is None:
@@ -287,4 +274,75 @@ def checked_class_prior(given: Any, n_classes: int, name: str) -> Array | None:
         raise ParameterError(f"Priors must be non-negative: {name} is {prior.tolist()}")
     if not np.isclose(prior.sum(), 1.0):
         raise ParameterError(f"The sum of the priors should be 1: {name} is {prior.tolist()}, with sum {prior.sum()}")
+    return prior
+
+
+@dataclass(frozen=True)
+class Prior:
+    """The class prior, as counted or as given, and without a row.
+
+        P(y) = (N_y + a) / (N + K a)
+
+    Joints of a class and a column have the counted prior in them. Where another one is given they are moved by the
+    difference of the two: what the columns say of a class stays as it is.
+    """
+
+    count: Array  # (n_classes,)
+    alpha: float  # pseudo-count of each class
+    given: Array | None = None  # logarithm of probabilities that are given
+
+    @classmethod
+    def of(
+        cls, count: Array, smoothing: PseudoCounts, given: Array | None = None, *, fit_prior: bool = True
+    ) -> "Prior":
+        """Take probabilities (n_classes,) that are given, else smooth counts or, without `fit_prior`, all are equal."""
+        alpha = float(smoothing.of(len(count)))
+        if given is None:
+            return cls(count, alpha, None if fit_prior else np.full(len(count), -np.log(len(count))))
+        with np.errstate(divide="ignore"):
+            return cls(count, alpha, np.log(given))
+
+    @cached_property
+    def counted(self) -> Array:
+        """Log prior as counted: (n_classes,)."""
+        return log_posterior_mean(self.count, self.alpha, axis=0)
+
+    @property
+    def log(self) -> Array:
+        """Log prior: (n_classes,)."""
+        return self.counted if self.given is None else self.given
+
+    @property
+    def shift(self) -> Array | None:
+        """What moves joints with the counted prior in them to the given one: (n_classes,), None if none is given."""
+        return None if self.given is None else _difference(self.given, self.counted)
+
+    def without(self, codes: Array, removed: Array) -> Array:
+        """Log prior with each row taken out of the counts: (n_rows, n_classes)."""
+        if self.given is not None:
+            return np.broadcast_to(self.given, (len(codes), len(self.count)))
+        return log_prior_without(self.count, self.alpha, codes, removed)
+
+    def shift_without(self, codes: Array, removed: Array) -> Array | None:
+        """`shift`, with each row taken out of the counts: (n_rows, n_classes)."""
+        if self.given is None:
+            return None
+        return _difference(self.given, log_prior_without(self.count, self.alpha, codes, removed))
+
+
+def _difference(given: Array, counted: Array) -> Array:
+    """A class without a row, at no smoothing, stays impossible."""
+    return np.where(np.isneginf(counted), -np.inf, given - np.where(np.isneginf(counted), 0.0, counted))
+
+
+def log_prior_without(count: Array, class_alpha: float, codes: Array, removed: Array) -> Array:
+    """Log class prior for each row with that row taken out of the class counts: (n_rows, n_classes)."""
+    smoothed = count + class_alpha
+    own = remainder(count[codes], removed) + class_alpha
+    total = smoothed.sum() - smoothed[codes] + own  # (n_rows,)
+    with np.errstate(divide="ignore"):
+        log_total = np.log(np.where(total > 0, total, 1.0))
+        prior = np.log(smoothed) - log_total[:, None]
+        prior[np.arange(len(codes)), codes] = np.log(own) - log_total
+    prior[total <= 0] = -np.log(len(count))
     return prior

@@ -50,11 +50,12 @@ from bayeswater.inference.linear import CategoryJoint, LinearJoint
 from bayeswater.inference.normal_joint import GaussianJoint, IndependentJoint
 from bayeswater.models.calibrating import Calibration
 from bayeswater.models.categorical_nb import CategoricalNB
+from bayeswater.models.classifier import scored_by
 from bayeswater.models.feature_nb import BernoulliNB, FeatureClassifier
 from bayeswater.models.gaussian_classifier import GaussianClassifier
 from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
-from bayeswater.models.on_sums import OnSums, scored_by
+from bayeswater.models.on_sums import OnSums
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.weighing import require_no_weights
 

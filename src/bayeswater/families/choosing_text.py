@@ -15,9 +15,10 @@ from bayeswater.data.reading.raw_table import read_raw
 from bayeswater.data.weights import CountedRows, evenly_spaced, take_rows
 from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.decision.scores import Scores
+from bayeswater.estimate.dirichlet import log_prior_without
 from bayeswater.families.family import Settings
 from bayeswater.families.registry import OF_TEXT, key_of, law_of
-from bayeswater.inference.leave_one_out import log_prior_without, removed_weight
+from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import best_class, log_posterior
 from bayeswater.inference.scoring import score_blocks
 from bayeswater.statistics.column_groups import ColumnGroups

@@ -25,9 +25,9 @@ import numpy as np
 from bayeswater.data.labels import Labels
 from bayeswater.estimate.back_off import Concentrations, fitted_rule, flat_rule, level_concentrations
 from bayeswater.estimate.count_trees import cell_tree, level_tree
+from bayeswater.estimate.dirichlet import Prior
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.drawing import draw_states
-from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.inference.missing_parents import DependenceNetwork, sum_over_gaps
 from bayeswater.inference.scoring import JointWithout

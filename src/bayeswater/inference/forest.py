@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.labels import Labels
-from bayeswater.estimate.dirichlet import log_share
+from bayeswater.estimate.dirichlet import Prior, log_share
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.drawing import draw_states
-from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.kernels.category_tables import sum_of_own_states, sum_of_states

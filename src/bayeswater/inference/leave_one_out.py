@@ -6,23 +6,12 @@ itself had a part in are read again: those of its own class, and for complement 
 Of feature sums, a row moves the sums of the features it has, and the total, of its own class (multinomial) or of the
 complements of all others (complement). Where neither rows nor smoothing remain, every feature is as likely as the
 others.
-
-`Prior` is the class prior of a model on discrete columns, as counted or as given, and without a row.
-
-    P(y) = (N_y + a) / (N + K a)
-
-Joints of a class and a column have the counted prior in them. Where another one is given they are moved by the
-difference of the two: what the columns say of a class stays as it is.
 """
-
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from bayeswater.data.matrix import SparseMatrix
-from bayeswater.estimate.dirichlet import PseudoCounts, class_log_prior
 from bayeswater.estimate.smoothing import column_totals
 from bayeswater.kernels.feature_sums import SmoothedSums, other_logs_without, own_logs_without
 from bayeswater.kernels.remainders import remainder
@@ -43,19 +32,6 @@ def leave_out_own_class(likelihood: Array, own: Array, codes: Array) -> Array:
     """Put each row's own-class log-likelihood without itself (n_rows,) in its place (overwritten)."""
     likelihood[np.arange(len(own)), codes] = own
     return likelihood
-
-
-def log_prior_without(count: Array, class_alpha: float, codes: Array, removed: Array) -> Array:
-    """Log class prior for each row with that row taken out of the class counts: (n_rows, n_classes)."""
-    smoothed = count + class_alpha
-    own = remainder(count[codes], removed) + class_alpha
-    total = smoothed.sum() - smoothed[codes] + own  # (n_rows,)
-    with np.errstate(divide="ignore"):
-        log_total = np.log(np.where(total > 0, total, 1.0))
-        prior = np.log(smoothed) - log_total[:, None]
-        leave_out_own_class(prior, np.log(own) - log_total, codes)
-    prior[total <= 0] = -np.log(len(count))
-    return prior
 
 
 def states_own_without(
@@ -197,50 +173,3 @@ def normalised_complement_without(
         limit_score = np.bincount(row, weights=x * zero, minlength=n_rows) / np.maximum(n_zero, 1)
         scores[:, k] = np.where((n_zero > 0) & ~empty, limit_score, finite_score)
     return scores
-
-
-@dataclass(frozen=True)
-class Prior:
-    """Class counts (n_classes,), the pseudo-count of each, and the logarithm of a prior that is given, or None."""
-
-    count: Array
-    alpha: float
-    given: Array | None = None
-
-    @classmethod
-    def of(cls, count: Array, smoothing: PseudoCounts, given: Array | None = None) -> "Prior":
-        """Smooth the classes as any distribution; `given` are probabilities (n_classes,)."""
-        with np.errstate(divide="ignore"):
-            return cls(count, float(smoothing.of(len(count))), None if given is None else np.log(given))
-
-    @cached_property
-    def counted(self) -> Array:
-        """Log prior as counted: (n_classes,)."""
-        return class_log_prior(self.count, given=None, fit_prior=True, class_alpha=self.alpha)
-
-    @property
-    def log(self) -> Array:
-        """Log prior: (n_classes,)."""
-        return self.counted if self.given is None else self.given
-
-    @property
-    def shift(self) -> Array | None:
-        """What moves joints with the counted prior in them to the given one: (n_classes,), None if none is given."""
-        return None if self.given is None else _difference(self.given, self.counted)
-
-    def without(self, codes: Array, removed: Array) -> Array:
-        """Log prior with each row taken out of the counts: (n_rows, n_classes)."""
-        if self.given is not None:
-            return np.broadcast_to(self.given, (len(codes), len(self.count)))
-        return log_prior_without(self.count, self.alpha, codes, removed)
-
-    def shift_without(self, codes: Array, removed: Array) -> Array | None:
-        """`shift`, with each row taken out of the counts: (n_rows, n_classes)."""
-        if self.given is None:
-            return None
-        return _difference(self.given, log_prior_without(self.count, self.alpha, codes, removed))
-
-
-def _difference(given: Array, counted: Array) -> Array:
-    """A class without a row, at no smoothing, stays impossible."""
-    return np.where(np.isneginf(counted), -np.inf, given - np.where(np.isneginf(counted), 0.0, counted))

@@ -35,9 +35,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import xlogy
 
-from bayeswater.estimate.dirichlet import log_share
+from bayeswater.estimate.dirichlet import Prior, log_share
 from bayeswater.estimate.pairs import PairEstimate
-from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.kernels.remainders import ROUNDING, remainder
 from bayeswater.kernels.threads import row_blocks

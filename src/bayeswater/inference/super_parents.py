@@ -18,10 +18,9 @@ import numpy as np
 
 from bayeswater import limits
 from bayeswater.data.labels import Labels
-from bayeswater.estimate.dirichlet import log_share
+from bayeswater.estimate.dirichlet import Prior, log_share
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.drawing import draw_states
-from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.inference.parent_weights import (
     NaiveScores,

@@ -197,11 +197,9 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
         columns = [(variable.name, variable.labels.tolist()) for variable in schema]
         return line_of_states(self._block(self.statistics_.columns).joint, columns)
 
-    def _require_same_reading(self, other: Self) -> None:
+    def _sums_read_alike(self, other: Self) -> tuple[Sums[CategoryCounts], Sums[CategoryCounts]]:
         if (self.missing == "state") != (other.missing == "state"):
             raise StatisticsError("cannot combine a model that takes missing as a state with one that does not")
-
-    def _sums_named_alike(self, other: Self) -> tuple[Sums[CategoryCounts], Sums[CategoryCounts]]:
         styles = {**other.read_as_.styles, **self.read_as_.styles}
         words = {name: style for name, style in styles.items() if style.kind == "words"}
         return _spelled(self.statistics_, words), _spelled(other.statistics_, words)

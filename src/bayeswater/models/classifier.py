@@ -537,6 +537,11 @@ def frames_of(model: BayesClassifier) -> str | None:
     return model._library
 
 
+def scored_by(model: BayesClassifier) -> tuple[Any, Calibration | None]:
+    """Give the parameters that a model scores rows with, of what kind each knows, and its calibration, if any."""
+    return model._joint(), model._calibration if model._is_calibrated else None
+
+
 def with_columns(model: BayesClassifier, n_features: int, names: Any, library: str | None, read_as: ReadAs) -> None:
     """Let a model be one that was fitted on so many columns, with these names if any, and gives frames of a library."""
     model.n_features_in_, model._library = n_features, library

@@ -7,7 +7,7 @@ import numpy as np
 from bayeswater.errors import ParameterError
 from bayeswater.explain.drift import Drift, drift_of
 from bayeswater.families.two_laws import two_laws
-from bayeswater.models.on_sums import OnSums
+from bayeswater.models.on_sums import OnSums, sums_of, sums_read_alike
 
 
 def drift(a: OnSums, b: Any, y: Any = None) -> Drift:
@@ -42,20 +42,16 @@ def drift(a: OnSums, b: Any, y: Any = None) -> Drift:
     """
     if not isinstance(a, OnSums):
         raise ParameterError(f"a {type(a).__name__} keeps no sums that could be compared; give a classifier that does")
-    a._require_fitted()
-    before = a.statistics_
     if isinstance(b, OnSums):
         if type(b) is not type(a):
             raise ParameterError(
                 f"a {type(a).__name__} and a {type(b).__name__} keep different sums; give two models of one kind"
             )
-        b._require_fitted()
-        a._require_same_reading(b)
-        before, after = a._sums_named_alike(b)
+        before, after = sums_read_alike(a, b)
     elif y is None:
         raise ParameterError("rows are compared class by class; give their labels as drift(model, X, y)")
     else:
-        after = a._sums_of(b, y, None, None, before)
+        after, before = sums_of(a, b, y), a.statistics_
     class_count, new_count = before.class_count.aligned(after.class_count)
     classes = class_count.classes
     rows = class_count.count, new_count.count

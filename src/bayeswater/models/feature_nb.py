@@ -12,7 +12,7 @@ from bayeswater.data.reading.matrix_reading import first_cell, read_matrix, requ
 from bayeswater.decision.facts import StateFact
 from bayeswater.decision.next_best import NextBest
 from bayeswater.errors import DataError, ParameterError, StatisticsError
-from bayeswater.estimate.dirichlet import Beta
+from bayeswater.estimate.dirichlet import Beta, Prior
 from bayeswater.estimate.features import bernoulli_pseudo_counts
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.feature_view import FeatureTerms
@@ -296,13 +296,13 @@ class ComplementNB(FeatureClassifier):
         require_flag(self.norm, "norm")
 
     @property
-    def _prior_is_counted(self) -> bool:
-        return False
+    def class_log_prior_(self) -> Array:
+        """Logarithm of P(class), which enters the scores of a single class only."""
+        return super()._prior(self.statistics_).log
 
-    def _read(self, sums: Sums[FeatureSums]) -> LinearJoint:
-        # The prior enters for a single class only.
-        log_prior = self._log_prior(sums) if sums.classes.n_states == 1 else np.zeros(sums.classes.n_states)
-        return replace(self._block(sums.columns).joint, log_prior=log_prior)
+    def _prior(self, sums: Sums[FeatureSums]) -> Prior:
+        prior = super()._prior(sums)
+        return prior if len(prior.count) == 1 else replace(prior, given=np.zeros(len(prior.count)))
 
     def _weights(self) -> FeatureTerms:
         return FeatureTerms(self.feature_log_prob_.T, is_score=True)
@@ -455,12 +455,13 @@ class BernoulliNB(FeatureClassifier):
     def _block(self, columns: BinaryCounts) -> BernoulliColumns:
         return BernoulliColumns(columns, *self._pseudo_counts(columns), self._threshold, self.missing == "ignore")
 
-    def _require_same_reading(self, other: Self) -> None:
+    def _sums_read_alike(self, other: Self) -> tuple[Sums[Any], Sums[Any]]:
         if self.threshold_ != other.threshold_:
             raise StatisticsError(
                 f"cannot combine models with binarize={self.binarize} and binarize={other.binarize}: they "
                 "mark different cells"
             )
+        return super()._sums_read_alike(other)
 
     def _facts(self, X: Any) -> Facts:
         block = self._table(X).block(slice(0, 1))

@@ -174,7 +174,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         rows, sums = CountedRows.of(*piece[:3], type(self).__name__), self.statistics_
         codes = encode_labels(rows.y, sums.classes, counted=True).codes
         removed, table = removed_weight(rows.weight, len(codes)), self._encode(rows.X, sums, learning=True)
-        log_prior = self._log_prior_without(self.class_log_prior_, codes, removed)
+        log_prior = self._prior(sums).without(codes, removed)
         left_out = LeftOutRows(sums, table, codes, removed, rows.weight, log_prior)
         return left_out.losses(self._reading_of(sums.columns), self.variance_floor)
 
@@ -247,13 +247,14 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
     def _require_sums(self, why_not: str) -> None:
         refuse_em(self.missing, why_not)
 
-    def _require_same_reading(self, other: Self) -> None:
+    def _sums_read_alike(self, other: Self) -> tuple[Sums[Any], Sums[Any]]:
         mine, theirs = (type(model.statistics_.columns) for model in (self, other))
         if mine is not theirs:
             raise StatisticsError(
                 "one model keeps the fourth moments that shrinkage='ledoit_wolf' needs and the other does not; fit "
                 "both with the same shrinkage"
             )
+        return super()._sums_read_alike(other)
 
     def _known_classes(self, classes: Any, first: bool) -> Variable | None:
         """Let any class in."""

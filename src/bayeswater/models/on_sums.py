@@ -15,6 +15,7 @@ classes equal. Leaving a row out takes it out of N_k too; given probabilities st
 
 import operator
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -29,12 +30,12 @@ from bayeswater.data.reading.raw_table import in_styles
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.errors import ParameterError, StatisticsError
-from bayeswater.estimate.dirichlet import checked_class_prior, class_log_prior
+from bayeswater.estimate.dirichlet import Prior, PseudoCounts, checked_class_prior
 from bayeswater.inference.drawing import draw_classes
-from bayeswater.inference.leave_one_out import log_prior_without
 from bayeswater.inference.linear import Line
 from bayeswater.inference.scoring import JointWithout
-from bayeswater.models.calibrating import Calibration, Priors, as_stale, reviewed
+from bayeswater.models.calibrating import Priors, as_stale, review_of_folds
+from bayeswater.models.held_out import Fold
 from bayeswater.models.linear_form import LinearForm, calibrated_has_none, linear_form
 from bayeswater.models.settings import agreed_classes, note_columns, require_flag, warn_of_small_alpha
 from bayeswater.models.streaming.fitting import fit_source
@@ -96,7 +97,7 @@ class OnSums(Base):
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         """Refuse parameters that are out of range, before anything is changed."""
-        self._require_prior(len(sums.class_count.count))
+        self._prior(sums)
         require_flag(self._calibrates, "calibrate")
 
     def _warn_of_parameters(self) -> None:
@@ -174,9 +175,15 @@ class OnSums(Base):
         self._keep(sums, examples.columns_of_X, first=True)
         return (yield from self._corrected())
 
-    def _corrected(self) -> Walk[Self]:
-        """Learn from rows that are left out how far probabilities can be trusted."""
-        return self.calibrate_with((yield from reviewed(self._review_of))) if self._calibrates else self
+    def _corrected(self, models: Sequence[Any] = (), folds: tuple[Fold, ...] = ()) -> Walk[Self]:
+        """Learn from rows that are left out how far probabilities can be trusted.
+
+        `models` are those by which the rows of each of some folds are scored.
+        """
+        if not self._calibrates:
+            return self
+        reviews = [model._review_of for model in models] or [self._review_of]
+        return self.calibrate_with((yield from review_of_folds(folds, reviews)))
 
     @property
     def _rereads(self) -> str:
@@ -259,9 +266,8 @@ class OnSums(Base):
         for model in (self, other):
             model._require_fitted()
             model._require_sums("models cannot be merged or taken apart; call fit with all rows")
-        self._require_same_reading(other)
         result, read_as = self._like_self(), self.read_as_.merged(other.read_as_)
-        sums = operation(*self._sums_named_alike(other))
+        sums = operation(*self._sums_read_alike(other))
         result._require_parameters(sums)
         result.read_as_ = read_as
         result._adopt(sums)
@@ -269,8 +275,8 @@ class OnSums(Base):
             result.calibration_ = as_stale(self.calibration_, self.statistics_.classes, sums.classes)
         return result
 
-    def _sums_named_alike(self, other: Self) -> tuple[Sums[Any], Sums[Any]]:
-        """Give the sums of two models, with one name for states that are the same."""
+    def _sums_read_alike(self, other: Self) -> tuple[Sums[Any], Sums[Any]]:
+        """Give the sums of two models with one name for states that are the same, or say that they read otherwise."""
         return self.statistics_, other.statistics_
 
     def _like_self(self) -> Self:
@@ -280,9 +286,6 @@ class OnSums(Base):
             if name in self.__dict__:
                 setattr(new, name, self.__dict__[name])
         return new
-
-    def _require_same_reading(self, other: Self) -> None:
-        """Refuse to combine models that read the same cell differently."""
 
     def _require_sums(self, why_not: str) -> None:
         """Refuse what only sums over rows allow, where a parameter makes them none."""
@@ -351,45 +354,27 @@ class OnSums(Base):
     def _given_prior(self) -> Any:
         return getattr(self, self._prior_name)
 
-    @property
-    def _class_alpha(self) -> Any:
-        return vars(self).get("class_alpha", 0.0)  # not every model has the parameter
+    def _prior(self, sums: Sums[Any]) -> Prior:
+        """Give the class prior, or refuse probabilities and pseudo-counts that are none; not all models have all."""
+        count, class_alpha = sums.class_count.count, self._class_alpha()
+        fit_prior = vars(self).get("fit_prior", True)
+        require_flag(fit_prior, "fit_prior")
+        given = checked_class_prior(self._given_prior, len(count), self._prior_name)
+        return Prior.of(count, PseudoCounts("laplace", class_alpha), given, fit_prior=fit_prior)
 
-    @property
-    def _fit_prior(self) -> Any:
-        return vars(self).get("fit_prior", True)  # nor this one
-
-    @property
-    def _prior_is_counted(self) -> bool:
-        return self._given_prior is None and bool(self._fit_prior)
-
-    def _require_prior(self, n_classes: int) -> None:
-        """Refuse probabilities and pseudo-counts that are none."""
-        checked_class_prior(self._given_prior, n_classes, self._prior_name)
-        self._require_class_alpha()
-        require_flag(self._fit_prior, "fit_prior")
-
-    def _require_class_alpha(self) -> None:
-        if not is_pseudo_count(self._class_alpha):
-            raise ParameterError(
-                f"class_alpha is {self._class_alpha!r}; it must be a number from 0 to {LARGEST_COUNT:g}"
-            )
+    def _class_alpha(self) -> float:
+        class_alpha = vars(self).get("class_alpha", 0.0)
+        if not is_pseudo_count(class_alpha):
+            raise ParameterError(f"class_alpha is {class_alpha!r}; it must be a number from 0 to {LARGEST_COUNT:g}")
+        return float(class_alpha)
 
     def _log_prior(self, sums: Sums[Any]) -> Array:
-        count = sums.class_count.count
-        given = checked_class_prior(self._given_prior, len(count), self._prior_name)
-        return class_log_prior(count, given=given, fit_prior=self._fit_prior, class_alpha=self._class_alpha)
-
-    def _log_prior_without(self, log_prior: Array, codes: Array, removed: Array) -> Array:
-        """Log class prior for each row, the row taken out of the counts if it is counted: (n_rows, n_classes)."""
-        if self._prior_is_counted:
-            return log_prior_without(self.statistics_.class_count.count, self._class_alpha, codes, removed)
-        return np.broadcast_to(log_prior, (len(codes), len(log_prior)))
+        return self._prior(sums).log
 
     @property
     def _priors(self) -> Priors:
         log_prior = self._joint().log_prior
-        if self._prior_is_counted:
+        if self._prior(self.statistics_).given is None:
             return Priors(log_prior, log_prior)
         count = self.statistics_.class_count.count + 1.0
         return Priors(log_prior, np.log(count / count.sum()))
@@ -414,12 +399,12 @@ class OnSums(Base):
         return joint
 
     def _joint_without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
-        likelihood = self._likelihood_without(table, labels, removed)
-        log_prior = self._joint().log_prior
+        self._joint()  # parameters are checked
+        likelihood, prior = self._likelihood_without(table, labels, removed), self._prior(self.statistics_)
 
         def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
-            prior = self._log_prior_without(log_prior, labels.codes[rows], removed[rows])
-            return prior + likelihood(rows, use_loop), prior
+            log_prior = prior.without(labels.codes[rows], removed[rows])
+            return log_prior + likelihood(rows, use_loop), log_prior
 
         return log_joint
 
@@ -504,6 +489,19 @@ def with_sums(model: Model, sums: Sums[Any]) -> Model:
     return model._adopt(sums)
 
 
-def scored_by(model: OnSums) -> tuple[Any, Calibration | None]:
-    """Give the parameters that a model scores rows with, of what kind each knows, and its calibration, if any."""
-    return model._joint(), model._calibration if model._is_calibrated else None
+def of_other_rows(model: Model, sums: Sums[Any]) -> Model:
+    """Give a model that reads rows as a fitted one does, and has counted these sums."""
+    return with_sums(model._like_self(), sums)
+
+
+def sums_of(model: OnSums, X: Any, y: Any, classes: Variable | None = None) -> Sums[Any]:
+    """Sum rows as a fitted model reads them; classes are those that are given, or any."""
+    model._require_fitted()
+    return model._sums_of(X, y, None, classes, model.statistics_)
+
+
+def sums_read_alike(a: Model, b: Model) -> tuple[Sums[Any], Sums[Any]]:
+    """Give the sums of two fitted models of one kind that read cells alike, or say that they do not."""
+    for model in (a, b):
+        model._require_fitted()
+    return a._sums_read_alike(b)

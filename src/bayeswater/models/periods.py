@@ -11,7 +11,7 @@ import numpy as np
 
 from bayeswater.data.reading.dates import is_date
 from bayeswater.errors import BayesWarning, DataError, warn_user
-from bayeswater.models.on_sums import OnSums, with_sums
+from bayeswater.models.on_sums import OnSums, of_other_rows, sums_of
 from bayeswater.models.streaming.passes import Examples, Piece
 from bayeswater.statistics.sums import Sums
 
@@ -51,7 +51,7 @@ def models_by_period(model: OnSums, examples: Examples, time: str, period: str) 
 
     `time` names a column of the rows that the model does not read; rows without a time are left out.
     """
-    whole = model.statistics_
+    classes = model.statistics_.classes
     found: dict[str, Sums[Any]] = {}
     n_untimed = 0
 
@@ -61,7 +61,7 @@ def models_by_period(model: OnSums, examples: Examples, time: str, period: str) 
         X = piece.X.drop_columns([time])
         for name in sorted({name for name in names if name is not None}):
             own = np.flatnonzero(names == name)
-            sums = model._sums_of(X.take(own), piece.y.take(own), None, whole.classes, whole)
+            sums = sums_of(model, X.take(own), piece.y.take(own), classes)
             found[name] = found[name] + sums if name in found else sums
         n_untimed += int((names == None).sum())  # noqa: E711 (elementwise)
         return 0
@@ -69,7 +69,7 @@ def models_by_period(model: OnSums, examples: Examples, time: str, period: str) 
     examples.sum(count)
     if n_untimed:
         warn_user(f"{n_untimed:,} rows have no time in {time!r}, and are in no period", BayesWarning)
-    return {name: with_sums(model._like_self(), _own_classes(sums)) for name, sums in sorted(found.items())}
+    return {name: of_other_rows(model, _own_classes(sums)) for name, sums in sorted(found.items())}
 
 
 def _own_classes(sums: Sums[Any]) -> Sums[Any]:

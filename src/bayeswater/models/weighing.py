@@ -194,25 +194,21 @@ class WeighsTerms(Base):
             self._weigh((yield from review_of_folds(folds, [model._term_review_of for model in models or [self]])))
             for model in models:
                 model.term_weights_ = self.term_weights_
-        if not self._calibrates:
-            return self
-        review = yield from review_of_folds(folds, [model._review_of for model in models or [self]])
-        return self.calibrate_with(review)
+        return (yield from super()._corrected(models, folds))
 
     def _term_review_of(
         self, X: Any, y: Any, sample_weight: Any = None, score_weight: Array | None = None, fold: int = 0
     ) -> TermReview:
         """Give the terms of counted rows, each taken out of the sums; the same parameters as `_review_of`."""
-        model: Any = self._as_reviewed()
-
-        def terms_of(X: Any, labels: Labels, removed: Array) -> tuple[Array, Array]:
-            table = model._table(X)
-            terms, known = model._left_out_terms(table, labels, removed)
-            whole = slice(0, len(removed))
-            return terms(whole), known(whole)
-
         rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
-        return TermReview.of_rows(rows, self._class_counts, terms_of, len(self._term_names), score_weight, fold)
+        terms_of, n_terms = self._as_reviewed()._terms_of, len(self._term_names)
+        return TermReview.of_rows(rows, self._class_counts, terms_of, n_terms, score_weight, fold)
+
+    def _terms_of(self, X: Any, labels: Labels, removed: Array) -> tuple[Array, Array]:
+        """Give the terms of rows, each taken out of the sums, and how many of them are known."""
+        terms, known = self._left_out_terms(self._table(X), labels, removed)
+        whole = slice(0, len(removed))
+        return terms(whole), known(whole)
 
     def _left_out_terms(self, table: Any, labels: Labels, removed: Array) -> Any:
         """Give functions of some rows: their terms, each taken out of the sums, and how many of them are known."""
@@ -301,11 +297,11 @@ class WeighsTerms(Base):
         if not self._is_weighed:
             return super()._joint_without(table, labels, removed)
         terms, known = self._left_out_terms(table, labels, removed)
-        joint, log_prior = self._weighted_joint(), self._joint().log_prior
-        size = max(1, MOST_TERMS // max(1, len(self._term_names) * len(log_prior)))
+        joint, class_prior = self._weighted_joint(), self._prior(self.statistics_)
+        size = max(1, MOST_TERMS // max(1, len(self._term_names) * len(class_prior.count)))
 
         def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
-            prior = self._log_prior_without(log_prior, labels.codes[rows], removed[rows])
+            prior = class_prior.without(labels.codes[rows], removed[rows])
             scores = np.empty(prior.shape)
             for part in row_blocks(len(prior), size):
                 some = slice(rows.start + part.start, rows.start + part.stop)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
@@ -99,7 +100,7 @@ class Served:
             if not hasattr(self.loaded.model, "partial_fit"):
                 raise SchemaError(f"{self.path}: a {type(self.loaded.model).__name__} cannot be taught row by row")
             self.journal = Journal(self.path)
-            self.journal.replay(self._taught)
+            self.journal.replay(self._learn_again)
 
     def _file_now(self) -> tuple[int, int, int] | None:
         try:
@@ -199,27 +200,29 @@ class Served:
         if self.problem is not None and "beside its journal" in self.problem:
             raise QuestionError(self.problem)
         document = {"do": do, "rows": list(rows), "labels": list(labels)}
-        before = self.loaded.model.statistics_
-        self._taught(document)
+        taught = self._taught(document)
         try:
             self.journal.write(document)
         except OSError as error:
-            self.loaded.model._adopt(before)
             raise ModelFileError(f"the journal cannot be written: {error.strerror}; nothing was learned") from error
+        self.loaded = taught
         self.n_learned += len(rows)
         self._unsaved_since = self._unsaved_since or monotonic()
         if self.n_learned >= self.save_rows:
             self.save_now()
         return int(self.loaded.model.class_count_.sum())
 
-    def _taught(self, document: dict[str, Any]) -> None:
-        loaded = self.loaded
+    def _taught(self, document: dict[str, Any]) -> Loaded:
+        """Give a copy of the model that has learned or forgotten rows."""
+        loaded, model = self.loaded, copy(self.loaded.model)
         known = {written(label): label for label in loaded.labels}
         labels = [known.get(written(label), label) for label in document["labels"]]
         _, X = partial_rows(loaded.model, loaded.rows(document["rows"]))
-        method = loaded.model.partial_fit if document["do"] == "learn" else loaded.model.forget
-        method(X, labels)
-        self.loaded = Loaded(loaded.model)  # states and classes may be others
+        method = model.partial_fit if document["do"] == "learn" else model.forget
+        return Loaded(method(X, labels))  # states and classes may be others
+
+    def _learn_again(self, document: dict[str, Any]) -> None:
+        self.loaded = self._taught(document)
 
     def save_if_due(self) -> None:
         """Write the model file anew, some time after rows were learned."""

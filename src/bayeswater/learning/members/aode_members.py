@@ -14,10 +14,9 @@ from typing import ClassVar
 import numpy as np
 
 from bayeswater.data.weights import checked_weight
-from bayeswater.estimate.dirichlet import PseudoCounts
+from bayeswater.estimate.dirichlet import Prior, PseudoCounts
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.class_trees import KeptFields
-from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.super_parents import SuperParents
 from bayeswater.kernels.compiling import worth_compiling

@@ -22,13 +22,12 @@ from bayeswater.errors import StatisticsError
 from bayeswater.estimate.covariance import CovarianceReading
 from bayeswater.estimate.covariance_priors import Friedman
 from bayeswater.estimate.densities import Densities, read_densities
-from bayeswater.estimate.dirichlet import PseudoCounts
+from bayeswater.estimate.dirichlet import Prior, PseudoCounts
 from bayeswater.estimate.yardstick import Yardstick, directions
 from bayeswater.families.states import StateBlock
 from bayeswater.inference.class_trees import KeptFields
 from bayeswater.inference.gaussian_full import FullJoint
 from bayeswater.inference.gaussian_without import likelihood_without
-from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import fall_back, log_posterior
 from bayeswater.inference.scoring import score_blocks
 from bayeswater.kernels.compiling import worth_compiling

@@ -24,10 +24,9 @@ from bayeswater.data.reading.coded_table import CodedTable
 from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
 from bayeswater.estimate.back_off import Concentrations
-from bayeswater.estimate.dirichlet import PseudoCounts
+from bayeswater.estimate.dirichlet import Prior, PseudoCounts
 from bayeswater.inference.choosing import first_of_least
 from bayeswater.inference.dependence import CountedColumn, Removed, SparseDependence, starting_concentrations
-from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.learning.members.committee import (
     VALIDATION_ROWS,

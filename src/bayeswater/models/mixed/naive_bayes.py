@@ -249,9 +249,10 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
     def _count(self, table: MixedTable, labels: Labels, weight: Array | None) -> ColumnGroups:
         return count_columns(table, labels, weight, self._settings)
 
-    def _require_same_reading(self, other: Self) -> None:
+    def _sums_read_alike(self, other: Self) -> tuple[Sums[Any], Sums[Any]]:
         ends = ({**model.statistics_.seen.high} for model in (self, other))
         self.columns_.require_same_shares(other.columns_, *ends)
+        return super()._sums_read_alike(other)
 
     def _seen(self, table: MixedTable) -> SeenRanges:
         return seen_in_columns(table)
@@ -300,7 +301,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         require_unseen_rule(self.unseen)
         require_flag(self.calibrate, "calibrate")
         self._require_weights()
-        self._require_class_alpha()
+        self._class_alpha()
         if self.family not in (AUTO, *NUMERIC):
             raise ParameterError(f"family is {self.family!r}; it can be one of {[AUTO, *NUMERIC]}")
         if not is_smoothing(self.alpha):
@@ -357,7 +358,8 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         table, joint, count = self._table(X), self._mixed_joint(), self.class_count_
         decided, known = self._decided(table), self._known_cells(table)
         stage = Stage(checked_seed(random_state), checked_draws(n_draws), len(count))
-        class_shape = count + self._class_alpha if self._prior_is_counted else None
+        prior = self._prior(self.statistics_)
+        class_shape = count + prior.alpha if prior.given is None else None
         draws = PosteriorDraws.of(joint.generative(), self.columns_.used, self._columns_of_groups(), class_shape, stage)
         if self._is_weighed:
             draws = draws.weighted_by(self._weighted_joint(), self._columns_alone(), stage)

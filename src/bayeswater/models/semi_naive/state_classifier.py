@@ -33,7 +33,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import MISSING_IS_STATE
 from bayeswater.decision.scores import Scores
 from bayeswater.errors import DataError, ParameterError
-from bayeswater.estimate.dirichlet import PseudoCounts, checked_class_prior
+from bayeswater.estimate.dirichlet import Prior, PseudoCounts, checked_class_prior
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.smoothing import empty_is_state
 from bayeswater.explain.pair_explanations import PairExplanations
@@ -54,7 +54,6 @@ from bayeswater.families.state_planning import (
 from bayeswater.families.states import state_curve
 from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.forest import Forest
-from bayeswater.inference.leave_one_out import Prior
 from bayeswater.inference.linear import Line
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import JointWithout, score_blocks
@@ -382,9 +381,6 @@ class StateClassifier(OnSums, BayesClassifier):
     def _prior(self, sums: Sums[ColumnGroups]) -> Prior:
         given = checked_class_prior(self.class_prior, sums.classes.n_states, self._prior_name)
         return Prior.of(sums.class_count.count, self._smoothing, given)
-
-    def _log_prior(self, sums: Sums[ColumnGroups]) -> Array:
-        return self._prior(sums).log
 
     # ------------------------------------------------------------------ what holds of the parameters
 
