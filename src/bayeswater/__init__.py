@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from bayeswater.models.structures.network_classifier import NetworkClassifier
     from bayeswater.models.structures.structure_learning import description_length, learn_structure, score_structure
     from bayeswater.networks.conditionals import Deterministic, NoisyOr
+    from bayeswater.networks.noisy_causes import NoisyAnd, NoisyMax
     from bayeswater.reports.audit import audit
     from bayeswater.web.exploring import explore
 
@@ -101,6 +102,7 @@ _HOMES = {
     "models.structures.network_classifier": ("NetworkClassifier",),
     "models.structures.structure_learning": ("description_length", "learn_structure", "score_structure"),
     "networks.conditionals": ("Deterministic", "NoisyOr"),
+    "networks.noisy_causes": ("NoisyAnd", "NoisyMax"),
     "reports.audit": ("audit",),
     "web.exploring": ("explore",),
 }
@@ -141,6 +143,8 @@ __all__ = [
     "NetworkClassifier",
     "NetworkFileError",
     "NetworkFileWarning",
+    "NoisyAnd",
+    "NoisyMax",
     "NoisyOr",
     "NormalInverseGamma",
     "NormalInverseWishart",

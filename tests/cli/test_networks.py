@@ -488,3 +488,71 @@ def test_inspect_for_machines(run, tmp_path):
     }
     assert document["tables"]["fever"]["probability"] == network.cpt("fever").values.ravel().tolist()
     assert "tables" not in json.loads(run("inspect", path, "--json").out)
+
+
+# ---------------------------------------------------------------------- editing
+
+
+def test_an_edited_network_is_written(run, net, tmp_path):
+    pd.DataFrame({"smoke": ["no", "yes"], "probability": [0.8, 0.2]}).to_csv(tmp_path / "smoke.csv", index=False)
+    out = tmp_path / "new.bif"
+    answer = run(
+        *(
+            "edit",
+            net,
+            "-o",
+            out,
+            "--remove-node",
+            "xray",
+            "--rename",
+            "lung=cancer",
+            "--reverse-edge",
+            "smoke -> bronc",
+        ),
+        *("--add-node", "test: neg, pos", "--add-edge", "lung -> test", "--rename-state", "tub: yes=present"),
+        *("--remove-edge", "asia -> tub", "--add-state", "test=unclear", "--remove-state", "test=neg"),
+    )
+    assert answer.code == 0, answer.err
+    assert "8 variables, 7 edges" in answer.err
+    found = BayesianNetwork.read(out)
+    assert found.states("tub") == ("present", "no")
+    assert found.states("test") == ("pos", "unclear")
+    assert found.parents("test") == ("cancer",)
+    assert found.parents("smoke") == ("bronc",)
+    assert found.query("cancer", {"bronc": "yes"})["yes"] == pytest.approx(
+        asia().query("lung", {"bronc": "yes"})["yes"]
+    )
+    answer = run(
+        "edit", net, "-o", out, "--table", f"smoke={tmp_path / 'smoke.csv'}", "--blanket", "lung", "--do", "tub=no"
+    )
+    assert answer.code == 0, answer.err
+    found = BayesianNetwork.read(out)
+    assert set(found.names) == {"lung", "tub", "either", "smoke"}
+    assert found.query("smoke")["yes"] == 0.2
+    assert found.query("tub")["no"] == 1.0
+
+
+def test_networks_are_merged(run, net, tmp_path):
+    asia().subnetwork(["smoke", "bronc"]).with_names({"bronc": "cough"}).write(tmp_path / "other.bif")
+    answer = run(
+        "edit", net, "-o", tmp_path / "both.bif", "--merge", tmp_path / "other.bif", "--keep", "cough", "--keep", "lung"
+    )
+    assert answer.code == 0, answer.err
+    assert BayesianNetwork.read(tmp_path / "both.bif").names == ("lung", "cough")
+
+
+@pytest.mark.parametrize(
+    ("option", "problem"),
+    [
+        (["--remove-node", "lunge"], "lung"),
+        (["--rename-state", "tub yes=ja"], "name: state=value, state=value is needed"),
+        (["--add-edge", "a -> b -> c"], "names 2 edges; give one"),
+        (["--do", "tub"], "node=state is needed"),
+        (["--remove-state", "tub=maybe"], "has no state 'maybe'"),
+    ],
+)
+def test_an_edit_that_cannot_be_is_refused_and_writes_nothing(run, net, tmp_path, option, problem):
+    answer = run("edit", net, "-o", tmp_path / "new.bif", *option)
+    assert answer.code == 2
+    assert problem in answer.err
+    assert not (tmp_path / "new.bif").exists()

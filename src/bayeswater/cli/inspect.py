@@ -128,7 +128,13 @@ def _chosen(tables: dict[str, Any], names: list[str] | None, path: str) -> dict[
 LABELS_SHOWN = 6
 """States of a variable that are named in the list of variables."""
 
-KINDS = {"Table": "table", "NoisyOr": "noisy-or", "Deterministic": "rule"}
+KINDS = {
+    "Table": "table",
+    "NoisyOr": "noisy-or",
+    "NoisyMax": "noisy-max",
+    "NoisyAnd": "noisy-and",
+    "Deterministic": "rule",
+}
 
 
 def inspect_network(network: "BayesianNetwork", path: str, names: list[str], rows: int, *, as_json: bool) -> None:

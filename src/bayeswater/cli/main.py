@@ -101,6 +101,10 @@ VERBS = {
         "Draw rows from a network.",
         "bayeswater sample alarm.bif -n 100000 -o rows.parquet",
     ),
+    "edit": (
+        "Change nodes, states, edges and tables of a network.",
+        'bayeswater edit asia.bif -o less.bif --remove-node xray --rename "lung=cancer"',
+    ),
     "convert": (
         "Write a network in the format of another program.",
         "bayeswater convert alarm.bif alarm.xdsl",

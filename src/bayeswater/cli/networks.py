@@ -108,11 +108,11 @@ def open_evidence(
                 f"{rows.name}: column {name!r} is no variable of {path} ({nearest_names(name, network.names)}); "
                 f"rename it, or leave it out with --ignore {name}"
             )
-    rows.declare(_types(network, rows.schema, columns))
+    rows.declare(types_of_states(network, rows.schema, columns))
     return rows, columns
 
 
-def _types(network: "BayesianNetwork", schema: "pa.Schema", columns: list[str]) -> "dict[str, pa.DataType]":
+def types_of_states(network: "BayesianNetwork", schema: "pa.Schema", columns: list[str]) -> "dict[str, pa.DataType]":
     """Types in which the cells are labels of states, or numbers in bins; labels of several types have none."""
     import pyarrow as pa
 

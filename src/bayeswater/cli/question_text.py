@@ -116,6 +116,50 @@ def read_independence(text: str) -> IndependenceQuestion:
     return IndependenceQuestion(left, right, given)
 
 
+def read_pair(text: str, form: str) -> tuple[NameAt, NameAt]:
+    """Read two words with a = between them, in a form that errors show.
+
+    >>> [word.text for word in read_pair("smoke='very much'", "node=state")]
+    ['smoke', 'very much']
+    """
+    reader = _Reader(text)
+    pair = reader.pair(f"{form} is needed")
+    reader.take(END, f"{form} has ended")
+    return pair
+
+
+def read_names_after(text: str) -> tuple[NameAt, tuple[NameAt, ...]]:
+    """Read a name and, behind a colon, others.
+
+    >>> name, states = read_names_after("wet: no, 'a bit', yes")
+    >>> name.text, [state.text for state in states]
+    ('wet', ['no', 'a bit', 'yes'])
+    """
+    reader = _Reader(text)
+    name = reader.headed("name: state, state is needed")
+    found = reader.names("a state is needed")
+    reader.take(END, "a , is needed")
+    return name, found
+
+
+def read_pairs_after(text: str) -> tuple[NameAt, tuple[tuple[NameAt, NameAt], ...]]:
+    """Read a name and, behind a colon, pairs.
+
+    >>> name, pairs = read_pairs_after("xray: pos=0.9, neg=0.2")
+    >>> name.text, [(state.text, value.text) for state, value in pairs]
+    ('xray', [('pos', '0.9'), ('neg', '0.2')])
+    """
+    reader = _Reader(text)
+    form = "name: state=value, state=value is needed"
+    name = reader.headed(form)
+    found = [reader.pair(form)]
+    while reader.goes_over(","):
+        found.append(reader.pair(form))
+    reader.take(END, "a , is needed")
+    _require_once(text, [state for state, _ in found])
+    return name, tuple(found)
+
+
 def _require_once(text: str, words: Sequence[NameAt]) -> None:
     seen: set[str] = set()
     for word in words:
@@ -170,12 +214,28 @@ class _Reader:
             self.next()
         return is_there
 
-    def names(self) -> tuple[NameAt, ...]:
+    def names(self, what: str = "the name of a variable is needed") -> tuple[NameAt, ...]:
         """Read names with commas between them."""
-        found = [self.word("the name of a variable is needed")]
+        found = [self.word(what)]
         while self.goes_over(","):
-            found.append(self.word("the name of a variable is needed"))
+            found.append(self.word(what))
         return tuple(found)
+
+    def pair(self, what: str) -> tuple[NameAt, NameAt]:
+        """Read two words with a = between them."""
+        first = self.word(what)
+        self.take("=", what)
+        return first, self.word(what)
+
+    def headed(self, what: str) -> NameAt:
+        """Read a name and the colon behind it, which may be written at its end."""
+        name = self.word(what)
+        if name.text.endswith(":") and len(name.text) > 1:
+            return NameAt(name.text[:-1], name.place)
+        if self.value != ":":
+            self.refuse(what)
+        self.next()
+        return name
 
     def terms(self, what: str, *, with_states: bool = False) -> tuple[Term, ...]:
         """Read variables, with states or not, and commas between them."""

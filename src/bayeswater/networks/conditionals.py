@@ -219,7 +219,7 @@ class NoisyOr(Conditional):
             parents,
             "divide the causes: a noisy-OR of ten of them, without a leak, is one cause of strength 1 instead of ten",
         )
-        _require_probability(self.leak, f"the leak of {where}")
+        require_probability(self.leak, f"the leak of {where}")
         for parent in parents:
             self.strengths(parent, where)
         # A copy: what becomes of the caller's dict afterwards is none of the network's business.
@@ -237,7 +237,7 @@ class NoisyOr(Conditional):
                     f"{where} names the state {state!r} of {parent.name!r}, which has {list(parent.states)[:10]}; name "
                     f"these: {{{parent.name!r}: {{state: strength}}}}"
                 )
-            _require_probability(strength, f"the strength of {parent.name}={state!r} in {where}")
+            require_probability(strength, f"the strength of {parent.name}={state!r} in {where}")
             strengths[parent.code_of[state]] = strength
         return strengths
 
@@ -325,6 +325,7 @@ class Deterministic(Conditional):
     __hash__ = None  # type: ignore[assignment]
 
 
-def _require_probability(value: Any, what: str) -> None:
+def require_probability(value: Any, what: str) -> None:
+    """Refuse what is no probability."""
     if not (is_number(value) and 0 <= value <= 1):
         raise ParameterError(f"{what} is {value!r}; it is a probability, from 0 to 1")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from bayeswater.files.networks.document import NetworkDocument, NodeDocument, WrittenNoisyOr
+from bayeswater.files.networks.document import NetworkDocument, NodeDocument, WrittenNoisyMax, WrittenNoisyOr
 
 YES_NO = ("yes", "no")
 
@@ -120,8 +120,8 @@ def networks(draw: Any, kinds: bool = False, names: Any = labels) -> NetworkDocu
         parents = tuple(draw(st.lists(st.sampled_from(node_names[:i]), unique=True, max_size=3))) if i else ()
         shape = (*(len(states[parent]) for parent in parents), len(states[name]))
         table = draw(rows(int(np.prod(shape[:-1])), shape[-1])).reshape(shape)
-        kind, noisy_or = "table", None
-        wanted = draw(st.sampled_from(["table", "deterministic", "noisy_or"])) if kinds else "table"
+        kind, noisy_or, noisy_max = "table", None, None
+        wanted = draw(st.sampled_from(["table", "deterministic", "noisy_or", "noisy_max"])) if kinds else "table"
         if wanted == "deterministic":
             kind, table = "deterministic", np.eye(shape[-1])[table.argmax(axis=-1)]
         elif wanted == "noisy_or" and set(shape) == {2}:
@@ -131,5 +131,9 @@ def networks(draw: Any, kinds: bool = False, names: Any = labels) -> NetworkDocu
                 draw(st.integers(0, 1)), cause, tuple(draw(chances) for _ in parents), draw(chances)
             )
             kind, table = "noisy_or", noisy_or.table()
-        nodes.append(NodeDocument(name, states[name], parents, table, kind, draw(properties), noisy_or))
+        elif wanted == "noisy_max" and shape[-1] != 2:  # of two states it may be a noisy-OR
+            ranking = tuple(tuple(draw(st.permutations(range(n)))) for n in shape[:-1])
+            noisy_max = WrittenNoisyMax(ranking, tuple(map(tuple, draw(rows(sum(shape[:-1]) + 1, shape[-1])).tolist())))
+            kind, table = "noisy_max", noisy_max.table()
+        nodes.append(NodeDocument(name, states[name], parents, table, kind, draw(properties), noisy_or, noisy_max))
     return NetworkDocument(draw(labels), tuple(draw(st.permutations(nodes))), draw(properties))

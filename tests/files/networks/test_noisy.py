@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bayeswater.errors import NetworkFileError
-from bayeswater.files.networks import xdsl
+from bayeswater.files.networks import dsl, xdsl
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, WrittenNoisyOr
 
 HEAD = """<smile version="1.0" id="n"><nodes>
@@ -38,8 +38,9 @@ def test_noisy_max_is_written_out_as_the_strongest_of_independent_effects():
             chance = of_a[a][effects[0]] * of_b[b][effects[1]] * columns[5][effects[2]]
             expected[min(effects)] += chance  # the first state is the strongest
         assert node.table[a, b].tolist() == list(map(float, expected))  # sixteenths: no rounding
-    assert node.kind == "table"
-    assert network.notes == ("the noisy-MAX of 'm' was written out as a table",)
+    assert node.kind == "noisy_max"
+    assert node.noisy_max.ranking == ((0, 1), (2, 1, 0))
+    assert network.notes == ()
 
 
 def test_noisy_max_of_two_states_is_kept_as_a_noisy_or():
@@ -62,13 +63,20 @@ def test_a_cause_that_does_nothing_in_either_state_keeps_the_one_that_is_named_f
 def test_a_cause_that_always_does_something_makes_no_noisy_or():
     network = xdsl.read(HEAD + OR.replace("0.75 0.25 0 1", "0.75 0.25 0.5 0.5") + TAIL, "n.xdsl")
     node = network.nodes[2]
-    assert (node.kind, node.noisy_or) == ("table", None)
+    assert (node.kind, node.noisy_or) == ("noisy_max", None)
     assert node.table[1, 0].tolist() == [1 - 0.5 * 0.875, 0.5 * 0.875]
 
 
 def test_the_effect_may_be_the_second_state():
     one, other = WrittenNoisyOr(0, (0,), (0.75,), 0.125), WrittenNoisyOr(1, (0,), (0.75,), 0.125)
     assert np.array_equal(one.table(), other.table()[:, ::-1])
+
+
+@pytest.mark.parametrize("module", [xdsl, dsl])
+def test_a_noisy_max_and_the_ranking_of_its_causes_are_kept(module):
+    network = xdsl.read(HEAD + MAX + TAIL, "n.xdsl")
+    again = module.read(module.write(network).text, "n")
+    assert again.nodes == network.nodes
 
 
 def test_a_small_link_keeps_its_digits():

@@ -296,8 +296,9 @@ def require_writable(document: NetworkDocument) -> None:
             raise NetworkFileError(f"a row of the table of {what} differs from one by {drift:.2g}; normalise it")
         if node.kind == "deterministic" and not np.isin(node.table, (0.0, 1.0)).all():
             raise NetworkFileError(f"{what} is said to be deterministic, and its table has other numbers than 0 and 1")
-        if node.kind == "noisy_or" and not (node.noisy_or and _follows(node.table, node.noisy_or.table())):
-            raise NetworkFileError(f"{what} is said to be a noisy-OR, and its table is not the one that follows")
+        for kind, rule, word in (("noisy_or", node.noisy_or, "noisy-OR"), ("noisy_max", node.noisy_max, "noisy-MAX")):
+            if node.kind == kind and not (rule and _follows(node.table, rule.table())):
+                raise NetworkFileError(f"{what} is said to be a {word}, and its table is not the one that follows")
     cycle = cycle_among({node.name: node.parents for node in document.nodes})
     if cycle:
         raise NetworkFileError(f"node {cycle[0]!r} depends on itself: {_way_around(cycle)}")

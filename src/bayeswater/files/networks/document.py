@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from bayeswater.noisy_max import noisy_or_table
+from bayeswater.noisy_max import noisy_max_table, noisy_or_table
 from bayeswater.typing import Array
 
-Kind = Literal["table", "deterministic", "noisy_or"]
+Kind = Literal["table", "deterministic", "noisy_or", "noisy_max"]
 
 Property = tuple[str, str]
 """Name and value of what a format lets be said beside the probabilities; a remark without a name has the name ''."""
@@ -63,6 +63,34 @@ class WrittenNoisyOr:
         return table if self.effect == 0 else table[..., ::-1]
 
 
+@dataclass(frozen=True)
+class WrittenNoisyMax:
+    """Causes that each bring the node to some state on their own, of which the first is the strongest.
+
+    Parameters
+    ----------
+    ranking : for each parent its states, the strongest first
+    rows : what each of these states does, parent after parent, and last the leak
+    """
+
+    ranking: tuple[tuple[int, ...], ...]
+    rows: tuple[tuple[float, ...], ...]
+
+    def columns(self) -> list[Array]:
+        """Give what each parent does in the order of its states: (n_states of the parent, n_states)."""
+        found, start = [], 0
+        for order in self.ranking:
+            column = np.empty((len(order), len(self.rows[-1])))
+            column[list(order)] = self.rows[start : start + len(order)]
+            found.append(column)
+            start += len(order)
+        return found
+
+    def table(self) -> Array:
+        """Write the probabilities out."""
+        return noisy_max_table(self.columns(), np.array(self.rows[-1]))
+
+
 @dataclass(frozen=True, eq=False)
 class NodeDocument:
     """A node; equal to another one if all is, tables bit for bit.
@@ -73,11 +101,11 @@ class NodeDocument:
         Labels, as text.
     table : float64 array of shape (*n_states of the parents, n_states)
         Every kind of node has it; it cannot be written to.
-    kind : {"table", "deterministic", "noisy_or"}
+    kind : {"table", "deterministic", "noisy_or", "noisy_max"}
         Where the format says that the table follows from less.
     properties : tuple of (name, value)
-    noisy_or : NoisyOr or None
-        What the table of a node of kind "noisy_or" is made of.
+    noisy_or, noisy_max : WrittenNoisyOr, WrittenNoisyMax or None
+        What the table of a node of that kind is made of.
     """
 
     name: str
@@ -87,6 +115,7 @@ class NodeDocument:
     kind: Kind = "table"
     properties: tuple[Property, ...] = ()
     noisy_or: WrittenNoisyOr | None = None
+    noisy_max: WrittenNoisyMax | None = None
 
     def __post_init__(self) -> None:
         table = np.add(self.table, 0.0, dtype=np.float64, order="C")  # a copy, in which -0.0 has become 0.0
@@ -102,7 +131,7 @@ class NodeDocument:
         return hash(self._labels())
 
     def _labels(self) -> tuple[object, ...]:
-        return self.name, self.states, self.parents, self.kind, self.properties, self.noisy_or
+        return self.name, self.states, self.parents, self.kind, self.properties, self.noisy_or, self.noisy_max
 
 
 @dataclass(frozen=True)

@@ -262,16 +262,16 @@ def write(document: NetworkDocument) -> Written:
 
 
 def _lines(node: NodeDocument, names: Mapping[str, str]) -> list[str]:
-    rule, name = node.noisy_or, names[node.name]
+    name = names[node.name]
     definition = [f"NAMESTATES = ({', '.join([names[state] for state in node.states])});"]
     if node.kind == "deterministic":
         kind = "TRUTHTABLE"
         results = [names[node.states[code]] for code in node.table.argmax(axis=-1).reshape(-1)]
         definition.append(f"RESULTINGSTATES = ({', '.join(results)});")
-    elif rule is not None and is_noisy_max(rule):
+    elif is_noisy_max(node):
         kind = "NOISY_MAX"
-        definition.append(f"STRENGTHS = ({', '.join(written_strengths(rule))});")
-        definition.append(f"PROBABILITIES = ({', '.join(written_parameters(rule))});")
+        definition.append(f"STRENGTHS = ({', '.join(written_strengths(node))});")
+        definition.append(f"PROBABILITIES = ({', '.join(written_parameters(node))});")
     else:
         kind = "CPT"
         definition.append(f"PROBABILITIES = ({written_numbers(node.table, ', ')});")

@@ -98,7 +98,7 @@ def loss_notes(
     if dropped:
         notes.append(f"{len(dropped)} properties that the format cannot carry were dropped: {some(dropped)}")
     if plain:
-        notes.append(f"{len(plain)} deterministic or noisy-OR nodes were written as plain tables: {some(plain)}")
+        notes.append(f"{len(plain)} deterministic or noisy nodes were written as plain tables: {some(plain)}")
     return notes
 
 

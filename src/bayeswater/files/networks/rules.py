@@ -2,7 +2,7 @@
 
 A deterministic node lists the state that follows from each row. A noisy-MAX lists what each parent does on its own, a
 row for each of its states and one for the leak, and beside it the order of these states (`strengths`). Both are written
-out; a noisy-MAX stays what it is where it is a noisy-OR.
+out, and stay what they are.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,10 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from bayeswater.files.networks.checks import NetworkChecks, ParentSet, PlaceOf, require_writable
-from bayeswater.files.networks.document import Kind, NetworkDocument, NodeDocument, WrittenNoisyOr
+from bayeswater.files.networks.document import (
+    Kind,
+    NetworkDocument,
+    NodeDocument,
+    WrittenNoisyMax,
+    WrittenNoisyOr,
+)
 from bayeswater.files.networks.names import Carries, escape_note, is_identifier, loss_notes, some, written_names
-from bayeswater.noisy_max import noisy_max_table
-from bayeswater.typing import Array
 
 
 class WordsAt(NamedTuple):
@@ -56,20 +60,21 @@ def noisy_node(
     checks: NetworkChecks, parent_set: ParentSet, shape: tuple[int, ...], numbers: WordsAt, strengths: WordsAt
 ) -> NodeDocument:
     """Make a node of what its parents do on their own."""
-    columns, leak, strongest = _noisy_columns(checks, parent_set, shape, numbers, strengths)
+    given = _noisy_max(checks, parent_set, shape, numbers, strengths)
     checks.reserve(shape, parent_set.place)
-    variable, rule = checks.variables[parent_set.name], WrittenNoisyOr.of(columns, leak, strongest)
-    if rule is None:
-        checks.notes.append(f"the noisy-MAX of {parent_set.name!r} was written out as a table")
-    table = noisy_max_table(columns, leak) if rule is None else rule.table()
-    kind: Kind = "table" if rule is None else "noisy_or"
-    return NodeDocument(parent_set.name, variable.states, parent_set.parents, table, kind, variable.properties, rule)
+    strongest = [order[0] for order in given.ranking]
+    rule = WrittenNoisyOr.of(given.columns(), np.array(given.rows[-1]), strongest)
+    kind: Kind = "noisy_max" if rule is None else "noisy_or"
+    table = given.table() if rule is None else rule.table()
+    name, variable = parent_set.name, checks.variables[parent_set.name]
+    kept = given if rule is None else None
+    return NodeDocument(name, variable.states, parent_set.parents, table, kind, variable.properties, rule, kept)
 
 
-def _noisy_columns(
+def _noisy_max(
     checks: NetworkChecks, parent_set: ParentSet, shape: tuple[int, ...], numbers: WordsAt, strengths: WordsAt
-) -> tuple[list[Array], Array, list[int]]:
-    """Read what each parent does on its own, sorted by its states, the leak, and the strongest state of each."""
+) -> WrittenNoisyMax:
+    """Read what each parent does on its own, and the leak."""
     n_states, n_columns = shape[-1], sum(shape[:-1]) + 1
     what, orders = f"the noisy-MAX of {parent_set.name!r}", strengths.words
     values = checks.numbers(numbers.words, numbers.place_of, n_columns * n_states, what)
@@ -77,24 +82,21 @@ def _noisy_columns(
     if len(orders) != n_columns - 1:
         place = strengths.place_of(min(len(orders), n_columns - 1))
         raise checks.places.error(place, f"{what} needs {n_columns - 1} strengths, and {len(orders)} are given")
-    columns, strongest, start = [], [], 0
+    ranking, start = [], 0
     for parent, n_parent in zip(parent_set.parents, shape[:-1], strict=True):
         order = orders[start : start + n_parent]
         if sorted(order) != sorted(map(str, range(n_parent))):
             raise checks.places.error(
                 strengths.place_of(start), f"the strengths of {parent!r} have to be the numbers of its states"
             )
-        column = np.empty((n_parent, n_states))
-        column[list(map(int, order))] = values[start : start + n_parent]
-        columns.append(column)
-        strongest.append(int(order[0]))
+        ranking.append(tuple(map(int, order)))
         start += n_parent
-    return columns, values[-1], strongest
+    return WrittenNoisyMax(tuple(ranking), tuple(map(tuple, values.tolist())))
 
 
-def is_noisy_max(rule: WrittenNoisyOr | None) -> bool:
-    """Tell whether a noisy-OR can be written as a noisy-MAX: its effect is the first state, which is the strongest."""
-    return rule is not None and rule.effect == 0
+def is_noisy_max(node: NodeDocument) -> bool:
+    """Tell whether a node can be written as a noisy-MAX: the effect of a noisy-OR is its first state, the strongest."""
+    return node.noisy_max is not None or (node.noisy_or is not None and node.noisy_or.effect == 0)
 
 
 class WritableNetwork(NamedTuple):
@@ -110,7 +112,7 @@ class WritableNetwork(NamedTuple):
         require_writable(document)
         used = [document.name, *(label for node in document.nodes for label in (node.name, *node.states))]
         names, nodes = written_names(used, is_identifier), document.topological()
-        kinds = ("deterministic", "noisy_or")
+        kinds = ("deterministic", "noisy_or", "noisy_max")
         notes = [*escape_note(names, "identifiers"), *loss_notes(document, can_carry, can_carry, kinds)]
         if nodes != document.nodes:
             notes.append("the nodes were put in an order in which parents come first")
@@ -124,18 +126,26 @@ class WritableNetwork(NamedTuple):
 
 def _turned_note(nodes: tuple[NodeDocument, ...]) -> list[str]:
     """Say which noisy-OR nodes had to be written as tables."""
-    turned = [repr(node.name) for node in nodes if node.noisy_or and not is_noisy_max(node.noisy_or)]
+    turned = [repr(node.name) for node in nodes if node.noisy_or and not is_noisy_max(node)]
     return (
         [f"noisy-OR nodes whose effect is their second state were written as tables: {some(turned)}"] if turned else []
     )
 
 
-def written_strengths(rule: WrittenNoisyOr) -> list[str]:
-    """Write the order of the states of each parent, the one that acts first."""
+def written_strengths(node: NodeDocument) -> list[str]:
+    """Write the order of the states of each parent, the strongest first."""
+    if node.noisy_max is not None:
+        return [str(state) for order in node.noisy_max.ranking for state in order]
+    rule = node.noisy_or
+    assert rule is not None
     return [str(state) for cause in rule.cause for state in (cause, 1 - cause)]
 
 
-def written_parameters(rule: WrittenNoisyOr) -> list[str]:
+def written_parameters(node: NodeDocument) -> list[str]:
     """Write what each parent does in its states, in that order, and the leak."""
+    if node.noisy_max is not None:
+        return [repr(p) for row in node.noisy_max.rows for p in row]
+    rule = node.noisy_or
+    assert rule is not None
     rows = [part for link in rule.link for part in (repr(link), repr(1.0 - link), "0", "1")]
     return [*rows, repr(rule.leak), repr(1.0 - rule.leak)]

@@ -7,8 +7,8 @@
     </nodes></smile>
 
 The variable's own states run fastest in a table, then those of the last parent. Deterministic nodes list the state that
-follows from each row; noisy-MAX nodes are written out, and kept as what they are where they are a noisy-OR. All names
-are identifiers, and parents stand before their children.
+follows from each row; noisy-MAX nodes are written out, and stay what they are. All names are identifiers, and parents
+stand before their children.
 """
 
 import re
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from math import prod
 
 from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, ParentSet
-from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written, WrittenNoisyOr
+from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
 from bayeswater.files.networks.names import ESCAPED, MARK, is_identifier, some, unescaped, written_numbers
 from bayeswater.files.networks.rules import (
     WordsAt,
@@ -79,8 +79,8 @@ def _written_node(node: NodeDocument, names: Mapping[str, str]) -> list[str]:
         tag = "deterministic"
         results = [names[node.states[code]] for code in node.table.argmax(axis=-1).reshape(-1)]
         content = [f"<resultingstates>{' '.join(results)}</resultingstates>"]
-    elif node.noisy_or and is_noisy_max(node.noisy_or):
-        tag, content = "noisymax", _noisy_or(node.noisy_or)
+    elif is_noisy_max(node):
+        tag, content = "noisymax", _noisy_max(node)
     else:
         tag, content = "cpt", [f"<probabilities>{written_numbers(node.table, ' ')}</probabilities>"]
     lines = [f'    <{tag} id="{names[node.name]}">', *(f'      <state id="{names[state]}" />' for state in node.states)]
@@ -90,9 +90,9 @@ def _written_node(node: NodeDocument, names: Mapping[str, str]) -> list[str]:
     return [*lines, *_properties(node.properties, "      "), f"    </{tag}>"]
 
 
-def _noisy_or(rule: WrittenNoisyOr) -> list[str]:
-    strengths = [f"<strengths>{' '.join(written_strengths(rule))}</strengths>"] if rule.cause else []
-    return [*strengths, f"<parameters>{' '.join(written_parameters(rule))}</parameters>"]
+def _noisy_max(node: NodeDocument) -> list[str]:
+    strengths = [f"<strengths>{' '.join(written_strengths(node))}</strengths>"] if node.parents else []
+    return [*strengths, f"<parameters>{' '.join(written_parameters(node))}</parameters>"]
 
 
 def _can_carry(one: Property) -> bool:

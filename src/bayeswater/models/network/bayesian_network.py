@@ -2,7 +2,7 @@
 
     P(x_1, ..., x_n) = product over i of P(x_i | parents of x_i)
 
-A network never changes: `with_cpt`, `with_edge`, `do` and their like give new ones.
+A network never changes: `with_cpt`, `with_edge`, `do` and their like (`Editing`) give new ones.
 """
 
 import os
@@ -17,14 +17,11 @@ from bayeswater.errors import BayesWarning, ParameterError, ResourceLimitError, 
 from bayeswater.files.networks.names import some
 from bayeswater.models.network.conditional_tables import (
     ConditionalTable,
-    network_with_edge,
-    network_with_states,
-    network_with_table,
-    network_without_edge,
     read_conditional,
     read_variables,
     require_by_name,
 )
+from bayeswater.models.network.editing import Editing
 from bayeswater.models.network.evidence import evidence_of
 from bayeswater.models.network.graph import GraphQuestions, graph_in_brief, read_graph
 from bayeswater.models.network.network_files import MODEL_SUFFIX, Remarks, read_network_file, write_network_file
@@ -44,7 +41,7 @@ MOST_SECONDS = 2.0
 """Seconds, by forecast, that the bars of a drawing may take where they are worked out one by one."""
 
 
-class BayesianNetwork(GraphQuestions, Queries):
+class BayesianNetwork(GraphQuestions, Queries, Editing):
     """A Bayesian network of discrete variables.
 
     Parameters
@@ -110,9 +107,8 @@ class BayesianNetwork(GraphQuestions, Queries):
         vars(made).update(_dag=core.dag, _states={}, _network=core, title=title, remarks=remarks or {})
         return made
 
-    def _with(self, network: Network) -> Self:
-        """Give the network that was made of this one what is said beside the probabilities."""
-        return self.from_core(network, self.title, self.remarks)
+    def _with(self, network: Network, remarks: Remarks | None = None) -> Self:
+        return self.from_core(network, self.title, self.remarks if remarks is None else remarks)
 
     @classmethod
     def from_classifier(cls, model: Any, *, class_name: str | None = None) -> Self:
@@ -260,36 +256,6 @@ class BayesianNetwork(GraphQuestions, Queries):
     def n_parameters(self) -> int:
         """Number of free parameters."""
         return self.core.n_parameters
-
-    # ------------------------------------------------------------------ what it could be instead
-
-    def with_cpt(self, name: str, table: Any) -> Self:
-        """Give a variable another table, in any form that the constructor takes."""
-        return self._with(network_with_table(self.core, name, table))
-
-    def with_edge(self, parent: str, child: str, table: Any = None) -> Self:
-        """Add an edge; without a table, the child is as it was whatever the new parent, its last one, is."""
-        return self._with(network_with_edge(self.core, parent, child, table))
-
-    def without_edge(self, parent: str, child: str, table: Any = None) -> Self:
-        """Take an edge away.
-
-        Without a table, the child is averaged over the parent: P(child | its other parents) is what it was, so that no
-        network without the edge is nearer to this one.
-        """
-        return self._with(network_without_edge(self.core, parent, child, table))
-
-    def do(self, states: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
-        """Set variables to states from outside: their parents no longer matter, all that follows from them does.
-
-        >>> from bayeswater.models.network.bayesian_network import BayesianNetwork
-        >>> network = BayesianNetwork("a -> b", {"a": [0.5, 0.5], "b": [[0.9, 0.1], [0.2, 0.8]]})
-        >>> network.do(b=1).cpt("b")
-        P(b)
-        0  1
-        0  1
-        """
-        return self._with(network_with_states(self.core, {**(states or {}), **more}))
 
     # ------------------------------------------------------------------ pictures
 

@@ -19,12 +19,10 @@ from bayeswater.data.reading.coded_table import Rules, encode_frame
 from bayeswater.data.reading.known_labels import known_code
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import BayesError, ParameterError, nearest_names
-from bayeswater.inference.exact.elimination import query
 from bayeswater.markup import html_table, paragraphs
 from bayeswater.models.network.answers import Distribution, probability_column
 from bayeswater.models.network.network_rows import declared_variable
-from bayeswater.networks.conditionals import Conditional, NoisyOr, Table, require_room, table_shape
-from bayeswater.networks.network import Network
+from bayeswater.networks.conditionals import Conditional, Table, require_room, table_shape
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
 
@@ -280,63 +278,3 @@ def _from_frame(frame: Frame, variable: Variable, parents: Sequence[Variable]) -
     values = np.empty(found.shape)
     values[place] = numeric_column(frame, number, "give a probability in each row")
     return values
-
-
-def network_with_table(core: Network, name: str, table: Any) -> Network:
-    """Give a variable another table."""
-    node = core.dag.node(name)
-    conditional = read_conditional(table, core.variables[node], core.parents_of(node))
-    return core.with_node(node, core.parents[node], conditional)
-
-
-def network_with_edge(core: Network, parent: str, child: str, table: Any) -> Network:
-    """Add an edge, whose parent becomes the last; without a table the child is as it was, whatever that parent is."""
-    start, end = core.dag.node(parent), core.dag.node(child)
-    if start in core.parents[end]:
-        raise ParameterError(f"the edge {parent} -> {child} is there already")
-    parents = (*core.parents[end], start)
-    require_room(core.variables[end], [core.variables[node] for node in parents])
-    own = core.conditionals[end]
-    conditional: Conditional
-    if table is not None:
-        conditional = read_conditional(table, core.variables[end], [core.variables[node] for node in parents])
-    elif isinstance(own, NoisyOr):
-        conditional = NoisyOr({**own.causes, parent: {}}, own.leak, own.present)
-    else:
-        conditional = Table(np.repeat(core.tables[end][..., None, :], core.cards[start], axis=-2))
-    return core.with_node(end, parents, conditional)
-
-
-def network_without_edge(core: Network, parent: str, child: str, table: Any) -> Network:
-    """Take an edge away; without a table, the child is averaged over the parent that it no longer has."""
-    start, end = core.dag.node(parent), core.dag.node(child)
-    if start not in core.parents[end]:
-        parents = [variable.name for variable in core.parents_of(end)]
-        raise ParameterError(f"there is no edge {parent} -> {child}; the parents of {child!r} are {parents}")
-    rest = tuple(node for node in core.parents[end] if node != start)
-    if table is None:
-        table = _averaged(core, start, end, rest)
-    conditional = read_conditional(table, core.variables[end], [core.variables[node] for node in rest])
-    return core.with_node(end, rest, conditional)
-
-
-def _averaged(core: Network, parent: int, child: int, rest: tuple[int, ...]) -> Array:
-    """P(child | rest) = sum over the states of the parent of P(child | parent, rest) P(parent | rest).
-
-    Where the rest is impossible, all states of the parent weigh the same.
-    """
-    joint = query(core, [parent, *rest])
-    total = joint.sum(axis=0)
-    share = np.where(total > 0, joint, 1.0) / np.where(total > 0, total, len(joint))
-    table = np.moveaxis(core.tables[child], core.parents[child].index(parent), 0)
-    return (table * share[..., None]).sum(axis=0)
-
-
-def network_with_states(core: Network, states: Mapping[str, Any]) -> Network:
-    """Set variables to states from outside: they have no parents any more."""
-    for name, state in states.items():
-        node = core.dag.node(name)
-        table = np.zeros(core.cards[node])
-        table[state_code(core.variables[node], state)] = 1.0
-        core = core.with_node(node, (), Table(table))
-    return core

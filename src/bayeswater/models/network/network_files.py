@@ -24,6 +24,7 @@ from bayeswater.models.network.network_rows import declared_variable
 from bayeswater.models.stored.folders import require_folder
 from bayeswater.networks.conditionals import Conditional, Deterministic, NoisyOr, Table
 from bayeswater.networks.network import Network
+from bayeswater.networks.noisy_causes import NoisyMax, as_noisy_max
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import is_number
 
@@ -124,6 +125,10 @@ def _conditional(node: NodeDocument, variable: Variable, parents: list[Variable]
         pairs = zip(parents, rule.cause, rule.link, strict=True)
         causes = {parent.name: {parent.states[cause]: link} for parent, cause, link in pairs}
         return NoisyOr(causes, rule.leak, variable.states[rule.effect])
+    if node.noisy_max is not None:
+        rows, ranking = iter(node.noisy_max.rows), node.noisy_max.ranking
+        given = zip(parents, ranking, strict=True)
+        return NoisyMax({p.name: {p.states[code]: next(rows) for code in order} for p, order in given}, next(rows))
     if node.kind == "deterministic" and np.isin(node.table, (0.0, 1.0)).all():
         return Deterministic(node.table.argmax(axis=-1))
     return Table(node.table)
@@ -139,16 +144,36 @@ def document_of(network: Network, title: str, remarks: Remarks) -> NetworkDocume
                 f"two states of {variable.name!r} are the same as text: {list(variable.states)[:10]}"
             )
         own = network.conditionals[j]
-        rule = _noisy_or(own, variable, network.parents_of(j)) if isinstance(own, NoisyOr) else None
-        kind: written.Kind = "deterministic" if isinstance(own, Deterministic) else "noisy_or" if rule else "table"
         parents = tuple(parent.name for parent in network.parents_of(j))
         of_states = property_of_states(variable.states)
         if not of_states and states != tuple(variable.states):
             became_texts.append(repr(variable.name))
         properties = (*without_kind(remarks.get(variable.name, ())), *of_states)
-        nodes.append(NodeDocument(variable.name, states, parents, network.tables[j], kind, properties, rule))
+        kind, rule, ranked = _canonical(own, variable, network.parents_of(j))
+        nodes.append(NodeDocument(variable.name, states, parents, network.tables[j], kind, properties, rule, ranked))
     note = f"states of several types, or of one that no file knows, became texts: those of {some(became_texts)}"
     return NetworkDocument(title or UNTITLED, tuple(nodes), remarks.get("", ()), (note,) if became_texts else ())
+
+
+Canonical = tuple[written.Kind, written.WrittenNoisyOr | None, written.WrittenNoisyMax | None]
+
+
+def _canonical(own: Conditional, variable: Variable, parents: tuple[Variable, ...]) -> Canonical:
+    """Say what a table is made of, in the terms of files: a noisy-OR before a noisy-MAX, which has its own ranking."""
+    if isinstance(own, Deterministic):
+        return "deterministic", None, None
+    rule = _noisy_or(own, variable, parents) if isinstance(own, NoisyOr) else None
+    if rule is not None:
+        return "noisy_or", rule, None
+    found = as_noisy_max(own, variable, parents)
+    if found is None or found.ranking != tuple(variable.states):
+        return "table", None, None
+    ranking, rows = [], []
+    for parent in parents:
+        named = [parent.code_of[state] for state in found.causes[parent.name]]
+        ranking.append((*named, *(code for code in range(parent.n_states) if code not in named)))
+        rows += found.columns(variable, parent)[list(ranking[-1])].tolist()
+    return "noisy_max", None, written.WrittenNoisyMax(tuple(ranking), (*map(tuple, rows), found.leak))
 
 
 def _noisy_or(own: NoisyOr, variable: Variable, parents: tuple[Variable, ...]) -> written.WrittenNoisyOr | None:

@@ -30,6 +30,7 @@ from bayeswater.models.stored.documents import (
 from bayeswater.models.stored.values import CODEC
 from bayeswater.networks.conditionals import Conditional, Deterministic, NoisyOr, Table, require_room, table_shape
 from bayeswater.networks.network import Network
+from bayeswater.networks.noisy_causes import NoisyAnd, NoisyMax
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
 from bayeswater.version import __version__
@@ -37,6 +38,8 @@ from bayeswater.version import __version__
 KIND = "BayesianNetwork"
 FIELDS = frozenset({"library", "kind", "variables", "parents", "conditionals", "title", "remarks"})
 """What the document of a network says."""
+
+AND, MAX = "noisy-AND", "noisy-MAX"
 
 NO_NUMBERS = {"tables": np.empty(0), "rules": np.empty(0, dtype=np.int64)}
 
@@ -54,10 +57,7 @@ def described_network(model: BayesianNetwork) -> tuple[Document, dict[str, Array
             conditionals.append("rule")
             parts["rules"].append(np.asarray(own.rule).ravel())
         else:
-            assert isinstance(own, NoisyOr)
-            causes = {name: dict(s) if isinstance(s, Mapping) else s for name, s in own.causes.items()}
-            written = (causes, own.leak, own.present)
-            conditionals.append(CODEC.encode(written, f"the noisy-OR of {variable.name!r}"))
+            conditionals.append(CODEC.encode(_causes(own), f"the causes of {variable.name!r}"))
     document = {
         "library": f"bayeswater {__version__}",
         "kind": KIND,
@@ -69,6 +69,17 @@ def described_network(model: BayesianNetwork) -> tuple[Document, dict[str, Array
     }
     arrays = {name: np.concatenate(found) for name, found in parts.items()}
     return document, {name: numbers for name, numbers in arrays.items() if numbers.size}
+
+
+def _causes(own: Conditional) -> tuple[Any, ...]:
+    """Give what a canonical node is made of: three parts of a noisy-OR, four of the others, the first their name."""
+    if isinstance(own, NoisyOr):
+        return {name: dict(s) if isinstance(s, Mapping) else s for name, s in own.causes.items()}, own.leak, own.present
+    if isinstance(own, NoisyAnd):
+        return AND, dict(own.conditions), own.failure, own.present
+    assert isinstance(own, NoisyMax)
+    assert own.ranking is not None  # as it is bound
+    return MAX, dict(own.causes), own.leak, tuple(own.ranking)
 
 
 def restored_network(document: Document, arrays: dict[str, Array]) -> BayesianNetwork:
@@ -103,11 +114,18 @@ def _read(
         return Table(_take("tables", shape, arrays, taken))
     if written == "rule":
         return Deterministic(_take("rules", shape[:-1], arrays, taken))
-    where = f"the noisy-OR of {variable.name!r}"
+    where = f"what causes {variable.name!r}"
     parts = CODEC.decode(written, where)
-    is_rule = isinstance(parts, tuple) and len(parts) == 3 and isinstance(parts[0], dict)
+    named = parts[0] if isinstance(parts, tuple) and len(parts) == 4 and parts[0] in (AND, MAX) else None
+    causes = parts[1:] if named is not None else parts
+    is_rule = isinstance(causes, tuple) and len(causes) == 3 and isinstance(causes[0], dict)
     require(is_rule, f"{where} is {shortened(parts)}")
-    return NoisyOr(*parts)
+    if named == MAX:
+        is_ranked = isinstance(causes[1], tuple) and isinstance(causes[2], tuple)
+        is_ranked = is_ranked and all(isinstance(own, dict) for own in causes[0].values())
+        require(is_ranked, f"{where} is {shortened(parts)}")
+        return NoisyMax(*causes)
+    return NoisyAnd(*causes) if named == AND else NoisyOr(*causes)
 
 
 def _take(name: str, shape: tuple[int, ...], arrays: dict[str, Array], taken: dict[str, int]) -> Array:

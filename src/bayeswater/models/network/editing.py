@@ -1,0 +1,178 @@
+"""What a network could be instead: each method gives a new one, in which tables, edges, nodes or states are others."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from bayeswater.errors import ParameterError
+from bayeswater.models.network.edited_cores import (
+    merged,
+    network_renamed,
+    network_with_edge,
+    network_with_node,
+    network_with_reversed_edge,
+    network_with_state,
+    network_with_state_names,
+    network_with_states,
+    network_with_table,
+    network_without_edge,
+    network_without_state,
+    subnetwork,
+)
+from bayeswater.models.network.evidence import named
+from bayeswater.networks.network import Network
+
+if TYPE_CHECKING:
+    from bayeswater.models.network.network_files import Remarks
+
+
+class Editing(ABC):
+    """Networks made of one network; remarks of a file stay with the nodes that they are about."""
+
+    remarks: "Remarks"
+
+    @property
+    @abstractmethod
+    def core(self) -> Network:
+        """Variables, graph and tables."""
+
+    @abstractmethod
+    def _with(self, network: Network, remarks: "Remarks | None" = None) -> Self:
+        """Give the network that was made of this one what is said beside the probabilities."""
+
+    # ------------------------------------------------------------------ tables and edges
+
+    def with_cpt(self, name: str, table: Any) -> Self:
+        """Give a variable another table, in any form that the constructor takes."""
+        return self._with(network_with_table(self.core, name, table))
+
+    def with_edge(self, parent: str, child: str, table: Any = None) -> Self:
+        """Add an edge; without a table, the child is as it was whatever the new parent, its last one, is."""
+        return self._with(network_with_edge(self.core, parent, child, table))
+
+    def without_edge(self, parent: str, child: str, table: Any = None) -> Self:
+        """Take an edge away.
+
+        Without a table, the child is averaged over the parent: P(child | its other parents) is what it was, so that no
+        network without the edge is nearer to this one.
+        """
+        return self._with(network_without_edge(self.core, parent, child, table))
+
+    def with_reversed_edge(self, parent: str, child: str) -> Self:
+        """Turn an edge; the joint distribution stays as it is, as each of the two takes over the other's parents.
+
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("a -> b", {"a": [0.5, 0.5], "b": [[0.9, 0.1], [0.1, 0.9]]})
+        >>> network.with_reversed_edge("a", "b")
+        BayesianNetwork('b -> a'): 2 variables, 1 edge, 3 parameters
+        """
+        return self._with(network_with_reversed_edge(self.core, parent, child))
+
+    def do(self, states: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
+        """Set variables to states from outside: their parents no longer matter, all that follows from them does.
+
+        >>> from bayeswater.models.network.bayesian_network import BayesianNetwork
+        >>> network = BayesianNetwork("a -> b", {"a": [0.5, 0.5], "b": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.do(b=1).cpt("b")
+        P(b)
+        0  1
+        0  1
+        """
+        return self._with(network_with_states(self.core, {**(states or {}), **more}))
+
+    # ------------------------------------------------------------------ nodes
+
+    def with_node(self, name: str, table: Any = None, *, parents: str | Iterable[str] = (), states: Any = None) -> Self:
+        """Add a variable.
+
+        Parameters
+        ----------
+        name : its name
+        table : P(variable | parents) in any form that the constructor takes; all states are equally probable unless
+            told
+        parents : names, in the order of the axes of the table
+        states : labels, or how many there are; needed where the table does not name them
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain", {"rain": {"no": 0.8, "yes": 0.2}})
+        >>> network.with_node("wet", {"no": {"dry": 0.9, "wet": 0.1}, "yes": [0, 1]}, parents="rain").cpt("wet")
+        P(wet | rain)
+        rain  dry  wet
+        no    0.9  0.1
+        yes     0    1
+        """
+        return self._with(network_with_node(self.core, name, table, named(parents, "parents"), states))
+
+    def without_node(self, name: str) -> Self:
+        """Take a variable away; its children are averaged over it, as in `subnetwork`."""
+        node = self.core.dag.node(name)
+        return self._among(other for other in range(len(self.core)) if other != node)
+
+    def subnetwork(self, names: str | Iterable[str]) -> Self:
+        """Keep some variables and the edges among them.
+
+        A table is averaged over the parents that are left out: P(variable | parents that stay) is what it was. Among
+        all networks of that graph, this one is nearest to the distribution of its variables.
+        """
+        return self._among(sorted(self.core.dag.nodes(named(names, "names"))))
+
+    def markov_blanket_network(self, name: str) -> Self:
+        """Keep a variable and its Markov blanket: given all the others in it, its posterior is that of the whole."""
+        node = self.core.dag.node(name)
+        return self._among(sorted({node, *self.core.dag.markov_blanket(node)}))
+
+    def _among(self, nodes: Iterable[int]) -> Self:
+        core = self.core
+        kept = list(nodes)
+        if not kept:
+            raise ParameterError("no variable would be left; name one or more that stay")
+        there = {"", *(core.names[node] for node in kept)}
+        return self._with(subnetwork(core, kept), {name: own for name, own in self.remarks.items() if name in there})
+
+    def with_names(self, names: Mapping[str, str]) -> Self:
+        """Give variables other names: ``{"old": "new"}``."""
+        remarks = {names.get(name, name): own for name, own in self.remarks.items()}
+        return self._with(network_renamed(self.core, names), remarks)
+
+    def merge(self, other: "Editing", *, prefer: str | None = None) -> Self:
+        """Put two networks together, in which variables of one name are one variable.
+
+        A variable that has parents in one of them alone is taken from there: in the other it stands for what is not
+        explained. Where both give it parents, or neither does, their tables have to be equal, unless `prefer` decides.
+
+        Parameters
+        ----------
+        other : network
+        prefer : "self" or "other", whose tables are taken for the variables of both
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> first = BayesianNetwork("rain -> wet", {"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0, 1]]})
+        >>> second = BayesianNetwork("wet -> slip", {"wet": [0.5, 0.5], "slip": [[0.99, 0.01], [0.7, 0.3]]})
+        >>> first.merge(second)
+        BayesianNetwork('rain -> wet; wet -> slip'): 3 variables, 2 edges, 5 parameters
+        """
+        if not isinstance(other, Editing):
+            raise ParameterError(f"other is a {type(other).__name__}; give a BayesianNetwork")
+        return self._with(merged(self.core, other.core, prefer), {**other.remarks, **self.remarks})
+
+    # ------------------------------------------------------------------ states
+
+    def with_state_names(self, name: str, states: Mapping[Any, Any]) -> Self:
+        """Give states of a variable other labels: ``{"old": "new"}``."""
+        return self._with(network_with_state_names(self.core, name, states))
+
+    def with_state(self, name: str, state: Any) -> Self:
+        """Add a state, the last one, of probability zero; `with_cpt` gives it more.
+
+        Given it, a child is what it is where nothing is known of the variable; for a noisy-OR, -AND or -MAX, a state
+        that does nothing.
+        """
+        return self._with(network_with_state(self.core, name, state))
+
+    def without_state(self, name: str, state: Any) -> Self:
+        """Take a state away: the variable is what it is where it is not in that state."""
+        return self._with(network_without_state(self.core, name, state))

@@ -1,0 +1,217 @@
+"""Canonical nodes beside the noisy-OR: `NoisyMax`, of more than two states, and `NoisyAnd`, for what has conditions.
+
+Both need a few numbers for each parent on its own, where a table needs some for every combination of their states
+(Díez and Druzdzel 2006).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.variable import Variable
+from bayeswater.errors import ParameterError
+from bayeswater.networks.conditionals import (
+    Conditional,
+    NoisyOr,
+    Parents,
+    checked_table,
+    require_probability,
+    require_room,
+)
+from bayeswater.noisy_max import noisy_max_table, noisy_or_table
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class NoisyMax(Conditional):
+    """Causes that each bring the variable to some state on their own; the strongest of these states is what it is in.
+
+    Parameters
+    ----------
+    causes : mapping from each parent to a mapping from its states to distributions of the variable, each a mapping
+        from states to probabilities or a list in their order; a state that is not named does nothing. The order in
+        which the states of a parent stand, the strongest first, is kept in files
+    leak : distribution of the variable where no cause acts; all in the weakest state unless told
+    ranking : states of the variable, the strongest first; their own order unless told
+
+    Examples
+    --------
+    >>> fever = Variable("fever", ("high", "low", "none"))
+    >>> flu, cold = Variable("flu", ("yes", "no")), Variable("cold", ("yes", "no"))
+    >>> rule = NoisyMax({"flu": {"yes": [0.5, 0.25, 0.25]}, "cold": {"yes": {"high": 0, "low": 0.5, "none": 0.5}}})
+    >>> rule.bound(fever, [flu, cold]).table(fever, [flu, cold])[0, 0]
+    array([0.5  , 0.375, 0.125])
+    """
+
+    causes: Mapping[str, Mapping[Any, Any]]
+    leak: Any = None
+    ranking: Sequence[Any] | None = None
+
+    def bound(self, variable: Variable, parents: Parents) -> "NoisyMax":
+        """Check names, states and sums, and write distributions in the order of the states."""
+        where = f"the noisy-MAX of {variable.name!r}"
+        _require_parents(self.causes, parents, where)
+        require_room(variable, parents)
+        ranking = tuple(variable.states if self.ranking is None else self.ranking)
+        if sorted(map(repr, ranking)) != sorted(map(repr, variable.states)):
+            raise ParameterError(f"the ranking of {where} is {list(ranking)}; give all of {list(variable.states)[:10]}")
+        weakest = {state: float(state == ranking[-1]) for state in variable.states}
+        causes = {p.name: _distributions(self.causes[p.name], variable, p, where) for p in parents}
+        leak = _rows([weakest if self.leak is None else self.leak], variable, (), f"the leak of {where}")[0]
+        return NoisyMax(causes, tuple(leak.tolist()), ranking)
+
+    def columns(self, variable: Variable, parent: Variable) -> Array:
+        """What a parent does on its own: (n_states of the parent, n_states)."""
+        assert self.ranking is not None  # as it is bound
+        found = np.zeros((parent.n_states, variable.n_states))
+        found[:, variable.code_of[self.ranking[-1]]] = 1.0
+        for state, distribution in self.causes[parent.name].items():
+            found[parent.code_of[state]] = distribution
+        return found
+
+    def table(self, variable: Variable, parents: Parents) -> Array:
+        """Take one cause after the other."""
+        assert self.ranking is not None
+        order = [variable.code_of[state] for state in self.ranking]
+        columns = (self.columns(variable, parent)[:, order] for parent in parents)
+        table = noisy_max_table(columns, np.array(self.leak)[order])[..., np.argsort(order)]
+        table = np.ascontiguousarray(table)
+        table.flags.writeable = False
+        return table
+
+    def n_parameters(self, variable: Variable, parents: Parents) -> int:
+        """Count those of each state that is named, and of the leak."""
+        return (1 + sum(map(len, self.causes.values()))) * (variable.n_states - 1)
+
+
+def _distributions(given: Any, variable: Variable, parent: Variable, where: str) -> dict[Any, tuple[float, ...]]:
+    """Read what each named state of a parent does; the parent's states stand in the order in which they are named."""
+    if not isinstance(given, Mapping):
+        raise ParameterError(
+            f"{where} gives {given!r} for {parent.name!r}; give a mapping from its states to distributions"
+        )
+    _require_states(given, parent, where)
+    if not given:
+        return {}
+    rows = _rows(given.values(), variable, (Variable(parent.name, tuple(given)),), where)
+    return dict(zip(given, map(tuple, rows.tolist()), strict=True))
+
+
+def _rows(given: Any, variable: Variable, parents: Parents, where: str) -> Array:
+    """Read distributions of a variable, one for each state of what brings them about, and check them as a table."""
+    rows = []
+    for row in given:
+        if isinstance(row, Mapping) and set(row) != set(variable.states):
+            raise ParameterError(f"{where} names {list(row)[:10]}, and the states are {list(variable.states)[:10]}")
+        rows.append([row[state] for state in variable.states] if isinstance(row, Mapping) else row)
+    table = checked_table(rows if parents else rows[0], variable, parents).table
+    return table if parents else table[None]
+
+
+@dataclass(frozen=True)
+class NoisyAnd(Conditional):
+    """Conditions that all have to be met, each with a probability of its own.
+
+        P(present | parents) = (1 - failure) * product over the parents of P(met | the parent's state)
+
+    Parameters
+    ----------
+    conditions : mapping from each parent to a number, the probability that its state `present` meets its condition, or
+        to a mapping from its states to such numbers; a state that is not named never does
+    failure : probability that the effect stays away where all conditions are met
+    present : state of the variable, which has two, that is the effect
+
+    Examples
+    --------
+    >>> fire, fuel, spark = (Variable(name, ("no", "yes")) for name in ("fire", "fuel", "spark"))
+    >>> rule = NoisyAnd({"fuel": 0.5, "spark": {"yes": 1.0, "no": 0.25}}).bound(fire, [fuel, spark])
+    >>> rule.table(fire, [fuel, spark])[..., 1]
+    array([[0.   , 0.   ],
+           [0.125, 0.5  ]])
+    """
+
+    conditions: Mapping[str, Any]
+    failure: float = 0.0
+    present: Any = "yes"
+
+    def bound(self, variable: Variable, parents: Parents) -> "NoisyAnd":
+        """Check names, states and probabilities."""
+        where = f"the noisy-AND of {variable.name!r}"
+        if variable.n_states != 2 or self.present not in variable.code_of:
+            raise ParameterError(
+                f"{where} is for a variable of two states, one of them present={self.present!r}; "
+                f"{variable.name!r} has {list(variable.states)[:10]}"
+            )
+        _require_parents(self.conditions, parents, where)
+        require_room(variable, parents)
+        require_probability(self.failure, f"the failure of {where}")
+        own = {}
+        for parent in parents:
+            given = self.conditions[parent.name]
+            by_state = dict(given) if isinstance(given, Mapping) else {self.present: given}
+            _require_states(by_state, parent, where)
+            for state, met in by_state.items():
+                require_probability(met, f"the condition {parent.name}={state!r} in {where}")
+            own[parent.name] = by_state
+        return NoisyAnd(own, self.failure, self.present)
+
+    def as_noisy_or(self, variable: Variable, parents: Parents) -> NoisyOr:
+        """Say the same of the absence: each condition that is not met brings it about on its own."""
+        causes = {p.name: {state: 1.0 - self.conditions[p.name].get(state, 0.0) for state in p.states} for p in parents}
+        absent = variable.states[1 - variable.code_of[self.present]]
+        return NoisyOr(causes, self.failure, absent)
+
+    def table(self, variable: Variable, parents: Parents) -> Array:
+        """Take one condition after the other."""
+        absence = self.as_noisy_or(variable, parents)
+        table = noisy_or_table([absence.strengths(parent) for parent in parents], self.failure)
+        table = np.ascontiguousarray(table if variable.code_of[self.present] == 1 else table[..., ::-1])
+        table.flags.writeable = False
+        return table
+
+    def n_parameters(self, variable: Variable, parents: Parents) -> int:
+        """One for each state that may meet its condition, and one for the failure."""
+        return 1 + sum(map(len, self.conditions.values()))
+
+
+def as_noisy_max(rule: Conditional, variable: Variable, parents: Parents) -> NoisyMax | None:
+    """Say a noisy-OR or a noisy-AND as the noisy-MAX that it is; None for a table or a rule.
+
+    >>> fever, flu = Variable("fever", ("yes", "no")), Variable("flu", ("yes", "no"))
+    >>> as_noisy_max(NoisyOr({"flu": 0.75}, leak=0.25), fever, [flu])
+    NoisyMax(causes={'flu': {'yes': (0.75, 0.25), 'no': (0.0, 1.0)}}, leak=(0.25, 0.75), ranking=('yes', 'no'))
+    """
+    if isinstance(rule, NoisyAnd):
+        rule = rule.as_noisy_or(variable, parents)
+    if isinstance(rule, NoisyMax):
+        return rule
+    if not isinstance(rule, NoisyOr):
+        return None
+    effect = variable.code_of[rule.present]
+
+    def told(strength: float) -> tuple[float, ...]:
+        return (strength, 1.0 - strength) if effect == 0 else (1.0 - strength, strength)
+
+    causes = {}
+    for parent in parents:
+        strengths = rule.strengths(parent)
+        strongest_first = np.argsort(-strengths, kind="stable").tolist()
+        causes[parent.name] = {parent.states[code]: told(float(strengths[code])) for code in strongest_first}
+    return NoisyMax(causes, told(float(rule.leak)), (variable.states[effect], variable.states[1 - effect]))
+
+
+def _require_parents(named: Mapping[str, Any], parents: Parents, where: str) -> None:
+    known = {parent.name for parent in parents}
+    if set(named) != known:
+        raise ParameterError(f"{where} names the parents {sorted(named)}, and they are {sorted(known)}")
+
+
+def _require_states(named: Mapping[Any, Any], parent: Variable, where: str) -> None:
+    for state in named:
+        if state not in parent.code_of:
+            raise ParameterError(
+                f"{where} names the state {state!r} of {parent.name!r}, which has {list(parent.states)[:10]}; name "
+                f"these: {{{parent.name!r}: {{state: ...}}}}"
+            )
