@@ -27,6 +27,7 @@ from benchmarks.page import first_page, lacks_browser, network_clicks, page_clic
 from benchmarks.pair_counts import CAR, car_goldens, pair_counting, pair_memory
 from benchmarks.scale import csv_fits, pair_fits, parquet_fits
 from benchmarks.semi_naive import car_rows, probabilities_of_weka, semi_naive, tan_of_pyagrum
+from benchmarks.shapes import random_shapes
 from benchmarks.sizes import OTHER_SIZES, shapes, sizes
 from benchmarks.sizes import SIZES as SWEEP
 from benchmarks.speed import speed
@@ -117,6 +118,13 @@ CLASSIFIERS = (
         "The least of the same ratios over 5, 20 and 200 columns with 2, 5 and 50 classes, and where it is (columns x "
         "classes). Reached: nowhere under 1.",
         lambda extent: shapes(extent.few, OTHER_SIZES if extent.is_whole else OTHER_SIZES[:-1]),
+    ),
+    Planned(
+        "Random shapes",
+        "The same ratios on tables whose shape is drawn: 1,000 to 10 million rows, 2 to 500 columns, 2 to 1000 "
+        "classes, 2 to 200 states, types of cells and layouts, each within a gigabyte and some seconds of "
+        "scikit-learn. The seed is fixed; no shape is left out. Slower: shapes where scikit-learn takes less time.",
+        lambda extent: random_shapes(extent.few, 12, 1e7 if extent.is_whole else 1e5),
     ),
     Planned(
         "Growth",
