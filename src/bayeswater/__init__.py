@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from bayeswater.models.gaussian_classifier import GaussianClassifier
     from bayeswater.models.gaussian_nb import GaussianNB
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
+    from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.persistence import load, save
     from bayeswater.models.semi_naive.aode import A2DE, AODE
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from bayeswater.models.structures.structure_learning import description_length, learn_structure, score_structure
     from bayeswater.networks.conditionals import Deterministic, NoisyOr
     from bayeswater.networks.noisy_causes import NoisyAnd, NoisyMax
+    from bayeswater.networks.regressions import LinearGaussian
     from bayeswater.reports.audit import audit
     from bayeswater.web.exploring import explore
 
@@ -91,6 +93,7 @@ _HOMES = {
     "models.gaussian_classifier": ("GaussianClassifier",),
     "models.gaussian_nb": ("GaussianNB",),
     "models.mixed.naive_bayes": ("NaiveBayes",),
+    "models.mixed_networks.mixed_network": ("MixedNetwork",),
     "models.network.bayesian_network": ("BayesianNetwork",),
     "models.persistence": ("load", "save"),
     "models.semi_naive.aode": ("A2DE", "AODE"),
@@ -103,6 +106,7 @@ _HOMES = {
     "models.structures.structure_learning": ("description_length", "learn_structure", "score_structure"),
     "networks.conditionals": ("Deterministic", "NoisyOr"),
     "networks.noisy_causes": ("NoisyAnd", "NoisyMax"),
+    "networks.regressions": ("LinearGaussian",),
     "reports.audit": ("audit",),
     "web.exploring": ("explore",),
 }
@@ -136,7 +140,9 @@ __all__ = [
     "GaussianNB",
     "ImpossibleEvidence",
     "ImpossibleEvidenceWarning",
+    "LinearGaussian",
     "Loss",
+    "MixedNetwork",
     "ModelFileError",
     "MultinomialNB",
     "NaiveBayes",

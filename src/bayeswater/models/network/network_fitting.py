@@ -65,7 +65,7 @@ def fitted_network(
             "the counts, so give one of them"
         )
     require_nodes(dag, states)
-    smoothing = partial(_pseudo_counts, dag, alpha, equivalent_sample_size, columns)
+    smoothing = partial(pseudo_counts_of, dag, alpha, equivalent_sample_size, columns)
     rows = rows_to_answer(X)
     if rows is not None:
         _require_columns(dag, rows.schema.names)
@@ -119,7 +119,7 @@ def _require_name(sample_weight: Any) -> None:
         raise ParameterError("sample_weight must be the name of a column of the source")
 
 
-def _pseudo_counts(
+def pseudo_counts_of(
     dag: Dag, alpha: Any, equivalent_sample_size: Any, columns: Any, variables: Sequence[Variable]
 ) -> list[Array]:
     """Give what is added to the counts of the states of each variable."""

@@ -169,7 +169,7 @@ class Queries(ABC):
         """
         core, nodes, rows = self.core, target_nodes(self.core, targets), self._rows(X, unseen)
         found = marginals(self._tree, rows, nodes, soft_of(core, soft_evidence, len(rows)))
-        _tell_impossible(found.impossible, "posteriors are zeros")
+        tell_impossible(found.impossible, "posteriors are zeros")
         result = RowPosteriors(
             {core.names[node]: found.marginals[node] for node in nodes},
             [core.variables[node] for node in nodes],
@@ -225,7 +225,7 @@ class Queries(ABC):
             return Explanation({v.name: v.states[code] for v, code in states}, float(found.log_probability[0]))
         rows = self._rows(evidence, unseen)
         found = most_probable_explanation(self._tree, rows, soft_of(core, soft_evidence, len(rows)))
-        _tell_impossible(found.impossible, "cells stay as they are")
+        tell_impossible(found.impossible, "cells stay as they are")
         return explained_rows(found, core.variables, Alongside.of(evidence))
 
     def cost(
@@ -375,7 +375,8 @@ def impossible_evidence(evidence: Given, soft_evidence: Given) -> ImpossibleEvid
     return ImpossibleEvidence(f"the evidence {', '.join(told)} has probability zero; check it, or tables with zeros")
 
 
-def _tell_impossible(impossible: Array, what: str) -> None:
+def tell_impossible(impossible: Array, what: str) -> None:
+    """Warn of rows whose evidence has probability zero."""
     if impossible.any():
         warn_user(
             f"the evidence of {int(impossible.sum())} of {len(impossible)} rows has probability zero, the first is row "

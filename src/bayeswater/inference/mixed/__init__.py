@@ -1,0 +1,1 @@
+"""Exact answers of networks with states and numbers."""

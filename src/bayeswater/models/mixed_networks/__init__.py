@@ -1,0 +1,1 @@
+"""Networks in which variables have states or are numbers."""

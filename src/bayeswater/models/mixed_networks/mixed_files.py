@@ -1,0 +1,94 @@
+"""Networks of states and numbers in files: our JSON, in which every number is the float64 that it was."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayeswater.errors import BayesError, NetworkFileError
+from bayeswater.models.network.network_rows import declared_variable
+from bayeswater.models.stored.folders import require_folder
+from bayeswater.models.stored.values import CODEC
+from bayeswater.networks.conditionals import Table
+from bayeswater.networks.mixed_core import MixedCore, discrete_part
+from bayeswater.networks.network import Network
+from bayeswater.networks.regressions import Regressions
+from bayeswater.structure.dag import Dag
+
+FORMAT = "bayeswater mixed network"
+VERSION = 1
+
+
+def write_mixed(core: MixedCore, path: str | os.PathLike[str]) -> None:
+    """Write a network in the format that the ending of the name tells."""
+    target = Path(path)
+    _require_known(target)
+    text = json.dumps(_document(core), ensure_ascii=False, indent=1) + "\n"
+    require_folder(target)
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise NetworkFileError(f"cannot write the network file {str(target)!r}: {error.strerror or error}") from error
+
+
+def read_mixed(path: str | os.PathLike[str]) -> MixedCore:
+    """Read a network; what the file says is believed after it has gone through the checks of any network."""
+    source = Path(path)
+    _require_known(source)
+    try:
+        document = json.loads(source.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise NetworkFileError(f"cannot read the network file {str(source)!r}: {error.strerror or error}") from error
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise NetworkFileError(f"{str(source)!r} is no JSON: {error}") from None
+    try:
+        return _core(document)
+    except (BayesError, KeyError, TypeError, ValueError, IndexError) as error:
+        raise NetworkFileError(f"{str(source)!r} is no network of states and numbers: {error}") from None
+
+
+def _require_known(path: Path) -> None:
+    if path.suffix.lower() != ".json":
+        raise NetworkFileError(f"{str(path)!r} ends in {path.suffix!r}; a network with numbers is kept in .json")
+
+
+def _document(core: MixedCore) -> dict[str, Any]:
+    nodes: list[dict[str, Any]] = []
+    for node, name in enumerate(core.names):
+        own: dict[str, Any] = {"name": name, "parents": [core.names[parent] for parent in core.dag.parents[node]]}
+        if node in core.numbers:
+            found = core.numbers[node]
+            own |= {
+                "intercept": found.intercept.tolist(),
+                "slopes": found.slopes.tolist(),
+                "variance": found.variance.tolist(),
+            }
+        else:
+            states = [CODEC.encode(state, f"a state of {name!r}") for state in core.variable(node).states]
+            own |= {"states": states, "table": core.states.tables[core.place[node]].tolist()}
+        nodes.append(own)
+    return {"format": FORMAT, "version": VERSION, "nodes": nodes}
+
+
+def _core(document: Any) -> MixedCore:
+    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
+        raise NetworkFileError(f'it does not say "format": {FORMAT!r}')
+    if document.get("version") != VERSION:
+        raise NetworkFileError(f"it is of version {document.get('version')!r}, and {VERSION} is read")
+    nodes = document["nodes"]
+    names = tuple(str(node["name"]) for node in nodes)
+    position = {name: j for j, name in enumerate(names)}
+    dag = Dag(names, tuple(tuple(position[parent] for parent in node["parents"]) for node in nodes))
+    numbers, variables, tables = {}, [], []
+    for j, node in enumerate(nodes):
+        if "states" in node:
+            states = [CODEC.decode(state, f"a state of {names[j]!r}") for state in node["states"]]
+            variables.append(declared_variable(names[j], states))
+            tables.append(Table(np.array(node["table"], dtype=np.float64)))
+        else:
+            found = {name: np.array(node[name], dtype=np.float64) for name in ("intercept", "slopes", "variance")}
+            numbers[j] = Regressions(found["intercept"], found["slopes"], found["variance"])
+    return MixedCore.of(dag, Network.of(variables, discrete_part(dag, frozenset(numbers)), tables), numbers)

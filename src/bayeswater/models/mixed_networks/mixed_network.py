@@ -1,0 +1,353 @@
+"""`MixedNetwork`: a Bayesian network in which a variable has states or is a number.
+
+    P(states) = product of P(state | parents)        number = intercept + slopes . numbers + noise, for each
+                                                     configuration of its parents with states
+
+A network never changes: `fit`, `partial_fit`, `forget`, ``+`` and `do` give new ones.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from bayeswater.data.frames import is_frame, materialised, read_frame
+from bayeswater.data.sources.whole import in_types_that_fit, whole_table
+from bayeswater.errors import DataError, ParameterError, nearest_names
+from bayeswater.learning.mixed_em import fit_mixed_by_em
+from bayeswater.models.mixed_networks.mixed_files import read_mixed, write_mixed
+from bayeswater.models.mixed_networks.mixed_questions import MixedQuestions
+from bayeswater.models.mixed_networks.mixed_rows import number_nodes, require_columns
+from bayeswater.models.mixed_networks.mixed_sums import MixedSumming, MixedSums, summed_rows
+from bayeswater.models.network.conditional_tables import ConditionalTable, read_conditional, read_variables, state_code
+from bayeswater.models.network.graph import GraphQuestions, graph_in_brief, read_graph
+from bayeswater.models.network.network_fitting import columns_of, declare_states, pseudo_counts_of, require_nodes
+from bayeswater.models.streaming.sources import rows_to_answer
+from bayeswater.networks.conditionals import Table
+from bayeswater.networks.drawing import to_dot, to_svg
+from bayeswater.networks.mixed_core import MixedCore, discrete_part, require_numbers_below
+from bayeswater.networks.network import Network
+from bayeswater.networks.regressions import LinearGaussian, Regressions, regressions_of
+from bayeswater.structure.dag import Dag
+from bayeswater.typing import Array, is_number
+
+
+class MixedNetwork(GraphQuestions, MixedQuestions):
+    """A Bayesian network of variables with states and of numbers.
+
+    Parameters
+    ----------
+    graph : str, iterable of edges (parent, child), Dag or networkx.DiGraph; no arc leads from a number to a variable
+        with states
+    nodes : mapping from every node to its table, as in `BayesianNetwork`, or for a number to a `LinearGaussian`; where
+        it has parents with states, to a dict from their states (a tuple for several) to one each
+    states : labels of the states of a node, or how many there are; needed where the table does not name them
+
+    Examples
+    --------
+    >>> from bayeswater import LinearGaussian, MixedNetwork
+    >>> network = MixedNetwork(
+    ...     "sex -> height -> weight",
+    ...     {
+    ...         "sex": {"f": 0.5, "m": 0.5},
+    ...         "height": {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)},
+    ...         "weight": LinearGaussian(-100, {"height": 1.0}, 81),
+    ...     },
+    ... )
+    >>> network.query("height", {"weight": 90})
+    height: mean 181.4, sd 6.289, 90 % from 170.5 to 191.3
+    >>> round(network.query("sex", {"weight": 90})["m"], 4)
+    0.8874
+    """
+
+    _core: MixedCore
+    _sums: MixedSums | None
+    _settings: Mapping[str, Any]
+
+    def __init__(self, graph: Any, nodes: Mapping[str, Any], *, states: Mapping[str, Any] | None = None) -> None:
+        dag, states = read_graph(graph), dict(states or {})
+        if not isinstance(nodes, Mapping):
+            raise ParameterError(f"nodes is a {type(nodes).__name__}; give a dict from the names of the nodes")
+        for name in nodes:
+            if name not in dag.position:
+                raise ParameterError(f"nodes names {name!r}, which is no node; {nearest_names(str(name), dag.names)}")
+        numbers = frozenset(dag.position[name] for name, given in nodes.items() if _is_number_node(given))
+        require_numbers_below(dag, numbers)
+        part = discrete_part(dag, numbers)
+        tables = {name: given for name, given in nodes.items() if dag.position[name] not in numbers}
+        variables = read_variables(part, tables, states)
+        parents = ([variables[parent] for parent in own] for own in part.parents)
+        conditionals = [read_conditional(tables[v.name], v, p) for v, p in zip(variables, parents, strict=True)]
+        network = Network.of(variables, part, conditionals)
+        known = {variable.name: variable for variable in variables}
+        regressions = {}
+        for node in sorted(numbers):
+            above = [dag.names[parent] for parent in dag.parents[node]]
+            discrete = [known[name] for name in above if name in known]
+            numeric = [name for name in above if name not in known]
+            regressions[node] = regressions_of(nodes[dag.names[node]], dag.names[node], discrete, numeric)
+        self._adopt(MixedCore.of(dag, network, regressions))
+
+    def _adopt(self, core: MixedCore, sums: MixedSums | None = None, settings: Mapping[str, Any] | None = None) -> None:
+        vars(self).update(_core=core, _sums=sums, _settings=settings or {})
+
+    @classmethod
+    def from_core(
+        cls, core: MixedCore, sums: MixedSums | None = None, settings: Mapping[str, Any] | None = None
+    ) -> Self:
+        """Give a core the face that is asked questions; sums are what it was learned from."""
+        made = cls.__new__(cls)
+        made._adopt(core, sums, settings)
+        return made
+
+    # ------------------------------------------------------------------ learning
+
+    @classmethod
+    def from_data(
+        cls,
+        graph: Any,
+        X: Any,
+        *,
+        alpha: Any = None,
+        equivalent_sample_size: float | None = None,
+        columns: Mapping[Any, Any] | None = None,
+        states: Mapping[str, Any] | None = None,
+        sample_weight: Any = None,
+        missing: str = "available",
+    ) -> Self:
+        """Learn tables and regressions of a graph from rows.
+
+        A column of numbers is a number, unless `states` names it. Regressions are by least squares, and variances the
+        sum of squared residuals divided by n - k - 1, with n rows and k numeric parents: as `lm` of R, and bnlearn.
+
+        Parameters
+        ----------
+        graph : as for the network itself
+        X : frame with a column for every node; others are left out. Or a source of rows that may not fit into memory
+        alpha, equivalent_sample_size, columns : what is added to counts, as in `BayesianNetwork.from_data`
+        states : states of a node, or how many there are for the codes 0, 1, ...; numbers, too, are states then
+        sample_weight : (n_rows,), or the name of a column of a source
+        missing : "available" for the rows a family has all cells of, "em" for the largest likelihood
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = pd.DataFrame({"sex": list("ffmm"), "height": [160.0, 168, 175, 183]})
+        >>> MixedNetwork.from_data("sex -> height", rows).regression("height", sex="m")
+        LinearGaussian(intercept=179.0, slopes={}, variance=32.0)
+        """
+        dag, states = read_graph(graph), dict(states or {})
+        settings = {"alpha": alpha, "equivalent_sample_size": equivalent_sample_size, "columns": columns}
+        if missing not in ("available", "em"):
+            raise ParameterError(f"missing is {missing!r}; it can be 'available' or 'em'")
+        if alpha is not None and equivalent_sample_size is not None:
+            raise ParameterError("alpha and equivalent_sample_size both say what is added to counts; give one of them")
+        require_nodes(dag, states)
+        rows = rows_to_answer(X)
+        if rows is not None:
+            require_columns(dag, rows.schema.names)
+            declare_states(rows, states)
+            numbers = _numbers(rows.schema, dag, states)
+            if missing == "available":
+                summing = MixedSumming(dag, numbers, states, sample_weight)
+                sums = in_types_that_fit(lambda: rows.sum(summing, columns_of(dag, sample_weight)))
+                return cls.from_core(sums.core(**settings), sums, {**settings, "states": states})
+            X = whole_table(rows, columns_of(dag, sample_weight), "EM", "take missing='available', which sums pieces")
+            sample_weight = None if sample_weight is None else X[sample_weight]
+        sums, cells, weight = _summed(X, dag, states, sample_weight)
+        core = sums.core(**settings)
+        if missing == "available":
+            return cls.from_core(core, sums, {**settings, "states": states})
+        part = discrete_part(dag, sums.numbers)
+        pseudo_counts = pseudo_counts_of(part, alpha, equivalent_sample_size, columns, core.states.variables)
+        return cls.from_core(fit_mixed_by_em(core, cells, weight, pseudo_counts))
+
+    def fit(self, X: Any, **settings: Any) -> Self:
+        """Give this graph parameters learned from rows; settings as in `from_data`, states as they are."""
+        known = {variable.name: variable.states for variable in self._core.states.variables}
+        return type(self).from_data(self.dag, X, **{"states": known} | settings)
+
+    def partial_fit(self, X: Any, *, sample_weight: Any = None) -> Self:
+        """Give the network of the rows so far and of these: as if all had been there at once."""
+        return self._with_sums(self._own_sums() + self._more(X, sample_weight))
+
+    def forget(self, X: Any, *, sample_weight: Any = None) -> Self:
+        """Give the network of the rows so far without these: as if they had never been there."""
+        return self._with_sums(self._own_sums() - self._more(X, sample_weight))
+
+    def __add__(self, other: "MixedNetwork") -> Self:
+        if not isinstance(other, MixedNetwork):
+            return NotImplemented
+        return self._with_sums(self._own_sums() + other._own_sums())
+
+    def _own_sums(self) -> MixedSums:
+        if self._sums is None:
+            raise ParameterError(
+                "the network has no sums to add rows to: it was given its parameters, or learned by EM; learn it with "
+                "from_data(missing='available')"
+            )
+        return self._sums
+
+    def _more(self, X: Any, sample_weight: Any) -> MixedSums:
+        """Sum further rows, their columns of the kind that they were."""
+        own = self._own_sums()
+        states = self._settings.get("states", {})
+        rows = rows_to_answer(X)
+        if rows is None:
+            return _summed(X, self.dag, states, sample_weight, own.numbers)[0]
+        require_columns(self.dag, rows.schema.names)
+        declare_states(rows, states)
+        summing = MixedSumming(self.dag, own.numbers, states, sample_weight)
+        return in_types_that_fit(lambda: rows.sum(summing, columns_of(self.dag, sample_weight)))
+
+    def _with_sums(self, sums: MixedSums) -> Self:
+        settings = {name: value for name, value in self._settings.items() if name != "states"}
+        return self.from_core(sums.core(**settings), sums, self._settings)
+
+    # ------------------------------------------------------------------ files
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a network from our JSON, or from XDSL whose equations are linear."""
+        return cls.from_core(read_mixed(path))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the network as JSON or XDSL, as the ending of the name tells; a file that is there is replaced."""
+        write_mixed(self._core, path)
+
+    # ------------------------------------------------------------------ what it is made of
+
+    @property
+    def dag(self) -> Dag:
+        """The graph."""
+        return self._core.dag
+
+    @property
+    def core(self) -> MixedCore:
+        """Graph, tables and regressions as plain arrays, for engines."""
+        return self._core
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Names of the variables that are numbers."""
+        return tuple(self.dag.names[node] for node in sorted(self._core.numbers))
+
+    def states(self, name: str) -> tuple[Any, ...]:
+        """Labels of the states of a variable that has them."""
+        return tuple(self._core.variable(self._with_states(name)).states)
+
+    def cpt(self, name: str) -> ConditionalTable:
+        """Table of P(variable | parents) of a variable with states."""
+        core = self._core
+        place = core.place[self._with_states(name)]
+        return ConditionalTable(core.states.variables[place], core.states.parents_of(place), core.states.tables[place])
+
+    def _with_states(self, name: str) -> int:
+        node = self.dag.node(name)
+        if node in self._core.numbers:
+            raise ParameterError(f"{name!r} is a number and has no states; regression({name!r}) tells what it follows")
+        return node
+
+    def regression(self, name: str, states: Mapping[str, Any] | None = None, /, **more: Any) -> LinearGaussian:
+        """Give the regression of a number, for one state of each of its parents that have states."""
+        core, node = self._core, self.dag.node(name)
+        if node not in core.numbers:
+            raise ParameterError(f"{name!r} has states and is no number; cpt({name!r}) is its table")
+        wanted = {**(states or {}), **more}
+        parents = core.discrete_parents(node)
+        if set(wanted) != {parent.name for parent in parents}:
+            raise ParameterError(
+                f"the states of {sorted(wanted)} are given; name those of {[parent.name for parent in parents]}"
+            )
+        place = tuple(state_code(parent, wanted[parent.name]) for parent in parents)
+        return core.numbers[node].of(place, core.numeric_parents(node))
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
+        return self._core.n_parameters
+
+    def do(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
+        """Set variables from outside: their parents no longer matter, all that follows from them does.
+
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> chain = {"a": LinearGaussian(0), "b": LinearGaussian(0, {"a": 2}), "c": LinearGaussian(1, {"b": 1})}
+        >>> network = MixedNetwork("a -> b -> c", chain)
+        >>> network.do(b=3).query("a"), network.do(b=3).query("c").mean
+        (a: mean 0, sd 1, 90 % from -1.645 to 1.645, 4.0)
+        """
+        core = self._core
+        for name, value in {**(values or {}), **more}.items():
+            core = _set(core, core.dag.node(name), value)
+        return self.from_core(core)
+
+    def to_dot(self) -> str:
+        """Write the graph in the language of Graphviz."""
+        return to_dot(self.dag)
+
+    def to_svg(self) -> str:
+        """Draw the graph, parents above children."""
+        return to_svg(self.dag)
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    # ------------------------------------------------------------------ as a value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name!r} cannot be set, as a network does not change; fit, do and + give new ones")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: vars(self)[name] for name in ("_core", "_sums", "_settings")}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MixedNetwork) and self._core == other._core
+
+    def __hash__(self) -> int:
+        return hash(self.dag)
+
+    def __repr__(self) -> str:
+        n, m, k = len(self.dag), self.dag.n_edges, len(self._core.numbers)
+        parts = [f"{n} variable{'s' * (n != 1)}, {k} of them number{'s' * (k != 1)}", f"{m} edge{'s' * (m != 1)}"]
+        parts.append(f"{self.n_parameters} parameter{'s' * (self.n_parameters != 1)}")
+        return f"{type(self).__name__}({graph_in_brief(self.dag)!r}): {', '.join(parts)}"
+
+
+def _is_number_node(given: Any) -> bool:
+    if isinstance(given, Mapping) and given:
+        given = next(iter(given.values()))
+    return isinstance(given, LinearGaussian | Regressions)
+
+
+def _numbers(schema: Any, dag: Dag, states: Mapping[str, Any]) -> frozenset[int]:
+    numbers = number_nodes(schema, dag, states)
+    require_numbers_below(dag, numbers)
+    return numbers
+
+
+def _summed(
+    X: Any, dag: Dag, states: Mapping[str, Any], weight: Any, numbers: frozenset[int] | None = None
+) -> tuple[MixedSums, Any, Array | None]:
+    X = materialised(X)
+    if not is_frame(X):
+        raise DataError(f"X is a {type(X).__name__} without names; give a frame with a column for every node")
+    frame = read_frame(X)
+    require_columns(dag, frame.names)
+    kinds = _numbers(frame.table.schema, dag, states) if numbers is None else numbers
+    return summed_rows(frame, dag, kinds, states, weight)
+
+
+def _set(core: MixedCore, node: int, value: Any) -> MixedCore:
+    """Give a core in which a node has a value and no parents."""
+    parents = core.dag.parents
+    dag = Dag(core.names, (*parents[:node], (), *parents[node + 1 :]))
+    if node in core.numbers:
+        if not is_number(value) or not np.isfinite(value):
+            raise ParameterError(f"{core.names[node]!r} is a number, and {value!r} is none; give a finite one")
+        own = Regressions(np.array(float(value)), np.empty(0), np.array(0.0))
+        return MixedCore.of(dag, core.states, {**core.numbers, node: own})
+    place = core.place[node]
+    table = np.zeros(core.states.cards[place])
+    table[state_code(core.variable(node), value)] = 1.0
+    return MixedCore.of(dag, core.states.with_node(place, (), Table(table)), core.numbers)

@@ -1,0 +1,282 @@
+"""`MixedSums`: what a graph of states and numbers is learned from, as sums that add and subtract.
+
+A variable with states is counted with its parents. A number has weight, mean and scatter of itself and its numeric
+parents (`Scatter`), for every configuration of its parents with states that rows have; a configuration is the tuple of
+their labels, so that sums of pieces go together by label. A row counts for a family where none of its cells is missing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswater.data.frames import Frame, read_frame
+from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import DenseMatrix
+from bayeswater.data.row_places import places_told
+from bayeswater.data.variable import Variable
+from bayeswater.data.weights import checked_weight
+from bayeswater.errors import BayesWarning, DataError, ParameterError, StatisticsError, warn_user
+from bayeswater.estimate.dirichlet import conditional_table
+from bayeswater.estimate.regression import Regressed, regress
+from bayeswater.inference.mixed.strong_elimination import MixedRows
+from bayeswater.limits import require_table_bytes
+from bayeswater.models.mixed_networks.mixed_rows import values_of
+from bayeswater.models.network.network_fitting import GraphCounts, pseudo_counts_of
+from bayeswater.models.network.network_rows import domains, encode_rows, labelled, settled
+from bayeswater.networks.conditionals import Table
+from bayeswater.networks.mixed_core import MixedCore, discrete_part
+from bayeswater.networks.network import Network
+from bayeswater.networks.regressions import Regressions
+from bayeswater.statistics.category_counts import joint_counts
+from bayeswater.statistics.moments import LostDigits
+from bayeswater.statistics.scatter import Scatter
+from bayeswater.structure.dag import Dag
+from bayeswater.typing import Array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NO_ROW = "no row has a cell in each of {names}; leave an arc out, or take missing='em'"
+
+
+@dataclass(frozen=True)
+class MixedSums:
+    """Sums of all families.
+
+    Attributes
+    ----------
+    dag, numbers : the graph, and which of its nodes are numbers
+    counts : of the nodes with states, in a graph of their own
+    seen : rows of each state of these nodes by itself
+    scatters : of the numbers; classes are configurations, the number itself is the last column
+    """
+
+    dag: Dag
+    numbers: frozenset[int]
+    counts: GraphCounts
+    seen: tuple[Array, ...]
+    scatters: Mapping[int, Scatter]
+
+    @classmethod
+    def of(
+        cls, frame: Frame, dag: Dag, numbers: frozenset[int], states: Mapping[str, Any], weight: Array | None
+    ) -> tuple["MixedSums", MixedRows]:
+        """Sum the rows of a frame that has the nodes for columns; and give the rows as they were read."""
+        rows, variables = read_rows(frame, dag, numbers, states)
+        with_states = [node for node in range(len(dag)) if node not in numbers]
+        part = discrete_part(dag, numbers)
+        codes, cards = rows.codes[with_states], [variable.n_states for variable in variables]
+        families = tuple((*own, node) for node, own in enumerate(part.parents))
+        counts = tuple(joint_counts(codes, own, [cards[m] for m in own], weight) for own in families)
+        seen = tuple(joint_counts(codes, (j,), (cards[j],), weight) for j in range(len(cards)))
+        place = {node: variables[j] for j, node in enumerate(with_states)}
+        scatters = {node: _scatter(dag, node, numbers, rows, place, weight) for node in sorted(numbers)}
+        return cls(dag, numbers, GraphCounts(variables, families, counts), seen, scatters), rows
+
+    def __add__(self, other: "MixedSums") -> "MixedSums":
+        counts, seen = self._counted_with(other, 1)
+        scatters = {node: own + other.scatters[node] for node, own in self.scatters.items()}
+        return replace(self, counts=counts, seen=seen, scatters=scatters)
+
+    def __sub__(self, other: "MixedSums") -> "MixedSums":
+        counts, seen = self._counted_with(other, -1)
+        if any((count < 0).any() for count in (*counts.counts, *seen)):
+            raise StatisticsError("cannot take away rows that were never counted")
+        try:
+            scatters = {node: _pruned(own - other.scatters[node]) for node, own in self.scatters.items()}
+        except LostDigits:
+            raise StatisticsError(
+                "taking these rows away would leave so little scatter that fewer than 8 digits would be right, or they "
+                "were never counted; fit the rows that remain"
+            ) from None
+        kept = tuple(v.keeping(own > 0) for v, own in zip(counts.variables, seen, strict=True))
+        seen = tuple(_among(a, old, new) for a, old, new in zip(seen, counts.variables, kept, strict=True))
+        return replace(self, counts=_kept(counts, kept), seen=seen, scatters=scatters)
+
+    def _counted_with(self, other: "MixedSums", sign: int) -> tuple[GraphCounts, tuple[Array, ...]]:
+        """Counts of both, or those of the other taken away."""
+        self._require_same(other)
+        theirs = replace(other.counts, counts=tuple(sign * count for count in other.counts.counts))
+        counts = self.counts + theirs
+        seen = tuple(
+            _among(a, mine, both) + sign * _among(b, its, both)
+            for a, b, mine, its, both in zip(
+                self.seen, other.seen, self.counts.variables, theirs.variables, counts.variables, strict=True
+            )
+        )
+        return counts, seen
+
+    def _require_same(self, other: "MixedSums") -> None:
+        if self.dag != other.dag or self.numbers != other.numbers:
+            raise ParameterError(
+                "the two were learned for different graphs, or have states where the other has numbers; learn both for "
+                "the same graph, with the same types of columns"
+            )
+
+    # ------------------------------------------------------------------ parameters
+
+    def core(self, alpha: Any, equivalent_sample_size: Any, columns: Any) -> MixedCore:
+        """Read tables and regressions off the sums."""
+        part = discrete_part(self.dag, self.numbers)
+        variables = settled(self.counts.variables)
+        pseudo_counts = pseudo_counts_of(part, alpha, equivalent_sample_size, columns, variables)
+        tables = map(conditional_table, self.counts.counts, pseudo_counts)
+        states = Network.of(variables, part, [Table(table) for table in tables])
+        numbers = {node: self._regressions(node) for node in sorted(self.numbers)}
+        return MixedCore.of(self.dag, states, numbers)
+
+    def _discrete(self, node: int) -> list[Variable]:
+        place = {n: j for j, n in enumerate(n for n in range(len(self.dag)) if n not in self.numbers)}
+        return [self.counts.variables[place[p]] for p in self.dag.parents[node] if p in place]
+
+    def _regressions(self, node: int) -> Regressions:
+        parents, own = self._discrete(node), self.scatters[node]
+        shape = tuple(parent.n_states for parent in parents)
+        n_columns = own.n_columns
+        require_table_bytes(
+            8 * int(np.prod(shape)) * n_columns**2,
+            f"the regressions of {self.dag.names[node]!r}",
+            "give it fewer parents",
+        )
+        weight, mean = np.zeros(shape), np.zeros((*shape, n_columns))
+        scatter = np.zeros((*shape, n_columns, n_columns))
+        for k, states in enumerate(own.classes.states):
+            place = tuple(parent.code_of[state] for parent, state in zip(parents, states, strict=True))
+            weight[place], mean[place], scatter[place] = own.weight[k, 0, 0], own.means[k], own.scatter[k]
+        found = regress(weight, mean, scatter)
+        _tell_exact(self.dag.names[node], found)
+        if (weight > 0).all():
+            return Regressions(found.intercept, found.slopes, found.variance)
+        return self._with_pooled(node, found)
+
+    def _with_pooled(self, node: int, found: Regressed) -> Regressions:
+        """Give configurations that no row has the regression of all rows together."""
+        n, mean, scatter = self.scatters[node].pooled
+        if not n[0] > 0:
+            names = [self.dag.names[member] for member in (*self.dag.parents[node], node)]
+            raise DataError(NO_ROW.format(names=names))
+        empty = found.weight == 0
+        pooled = regress(n[0], mean, scatter)
+        warn_user(
+            f"no row has {int(empty.sum())} of the {empty.size} configurations of the parents of "
+            f"{self.dag.names[node]!r}; there it follows the regression of all rows together",
+            BayesWarning,
+        )
+        return Regressions(
+            np.where(empty, pooled.intercept, found.intercept),
+            np.where(empty[..., None], pooled.slopes, found.slopes),
+            np.where(empty, pooled.variance, found.variance),
+        )
+
+
+def _tell_exact(name: str, found: Regressed) -> None:
+    exact = (found.variance == 0) & (found.weight > 0)
+    if exact.any():
+        warn_user(
+            f"{name!r} has no variance in {int(exact.sum())} of {exact.size} configurations of its parents: too few "
+            "rows, or it is an exact function of them; there it is taken for exact, and any other value for impossible",
+            BayesWarning,
+        )
+
+
+def read_rows(
+    frame: Frame, dag: Dag, numbers: frozenset[int], states: Mapping[str, Any]
+) -> tuple[MixedRows, tuple[Variable, ...]]:
+    """Read the columns of all nodes, and the variables with states as the rows have them."""
+    n_rows = frame.table.num_rows
+    codes, values = np.zeros((len(dag), n_rows), dtype=np.int64), np.full((len(dag), n_rows), np.nan)
+    names = [name for node, name in enumerate(dag.names) if node not in numbers]
+    variables: tuple[Variable, ...] = ()
+    if names:
+        part = Frame(frame.table.select(names), frame.library, frame.declared, frame.stored)
+        part = labelled(part, states)
+        variables = domains(part, states)
+        for name, column in zip(names, encode_rows(part.table, variables), strict=True):
+            codes[dag.position[name]] = column
+    for node in numbers:
+        values[node] = values_of(frame, dag.names[node], "it was read as a number; give states for it")
+    return MixedRows(codes, values), variables
+
+
+def _scatter(
+    dag: Dag, node: int, numbers: frozenset[int], rows: MixedRows, place: Mapping[int, Variable], weight: Array | None
+) -> Scatter:
+    members = [*(p for p in dag.parents[node] if p in numbers), node]
+    parents = [p for p in dag.parents[node] if p not in numbers]
+    there = ~np.isnan(rows.values[members]).any(axis=0)
+    for parent in parents:
+        there &= rows.codes[parent] < place[parent].n_states
+    names = tuple(dag.names[member] for member in members)
+    if not there.any():
+        arrays = {"weight": np.zeros((0, 1, 1), dtype=np.int64), "mean": np.zeros((0, len(members), 1))}
+        empty = Variable("configuration", ())
+        return Scatter(empty, names, **arrays, scatter=np.zeros((0, len(members), len(members))))
+    codes, which = np.unique(rows.codes[parents][:, there], axis=1, return_inverse=True) if parents else (None, None)
+    if codes is None or which is None:
+        states: tuple[tuple[Any, ...], ...] = ((),)
+        which = np.zeros(int(there.sum()), dtype=np.int64)
+    else:
+        columns = [[place[p].states[c] for c in own] for p, own in zip(parents, codes.tolist(), strict=True)]
+        states = tuple(zip(*columns, strict=True))
+    which = which.reshape(-1)
+    labels = Labels(Variable("configuration", states), which, np.bincount(which, minlength=len(states)))
+    matrix = DenseMatrix(np.ascontiguousarray(rows.values[members][:, there].T), names)
+    return Scatter.of(matrix, labels, None if weight is None else weight[there], skip_missing=False)
+
+
+def _pruned(scatter: Scatter) -> Scatter:
+    """Drop configurations that no row has any more."""
+    kept = scatter.weight[:, 0, 0] > 0
+    if kept.all():
+        return scatter
+    states = tuple(s for s, is_kept in zip(scatter.classes.states, kept.tolist(), strict=True) if is_kept)
+    return scatter.onto(Variable(scatter.classes.name, states))
+
+
+def _kept(counts: GraphCounts, variables: Sequence[Variable]) -> GraphCounts:
+    """Give counts in domains that have lost states without rows."""
+    place = [wide.shared_codes(own)[0] for own, wide in zip(variables, counts.variables, strict=True)]
+    found = tuple(
+        count[np.ix_(*(place[member] for member in family))]
+        for family, count in zip(counts.families, counts.counts, strict=True)
+    )
+    return GraphCounts(tuple(variables), counts.families, found)
+
+
+def _among(count: Array, old: Variable, new: Variable) -> Array:
+    mine, theirs = old.shared_codes(new)
+    found = np.zeros(new.n_states, dtype=count.dtype)
+    found[theirs] = count[mine]
+    return found
+
+
+@dataclass(frozen=True)
+class MixedSumming:
+    """A function of an Arrow table: the sums of its rows, of which one of weight zero is none."""
+
+    dag: Dag
+    numbers: frozenset[int]
+    states: Mapping[str, Any]
+    weight: str | None
+
+    def __call__(self, table: "pa.Table") -> MixedSums:
+        """Sum the rows of a table."""
+        weight = None if self.weight is None else table.column(self.weight).to_numpy()
+        return summed_rows(read_frame(table), self.dag, self.numbers, self.states, weight)[0]
+
+
+def summed_rows(
+    frame: Frame, dag: Dag, numbers: frozenset[int], states: Mapping[str, Any], weight: Any
+) -> tuple[MixedSums, MixedRows, Array | None]:
+    """Sum rows, and give them as they were read, and their weights; a row of weight zero is none."""
+    table = frame.table.select(list(dag.names))
+    checked = checked_weight(weight, table.num_rows) if table.num_rows else None
+    kept = np.ones(table.num_rows, dtype=bool) if checked is None else checked > 0
+    if checked is not None and not kept.all():
+        table, checked = table.filter(kept), checked[kept]
+    with places_told(kept):
+        part = Frame(table, frame.library, frame.declared, frame.stored)
+        sums, rows = MixedSums.of(part, dag, numbers, states, checked)
+    return sums, rows, checked

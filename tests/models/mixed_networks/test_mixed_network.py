@@ -1,0 +1,212 @@
+"""Learning networks of states and numbers: sums add and subtract, rows come in pieces, files keep every bit."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.oracles.mixed_normals import random_core
+
+from bayeswater import (
+    BayesianNetwork,
+    BayesWarning,
+    DataError,
+    LinearGaussian,
+    MixedNetwork,
+    NetworkFileError,
+    ParameterError,
+    StatisticsError,
+)
+
+
+def close(a, b, rtol=1e-9):
+    """Whether two networks have the same graph, tables and regressions, but for rounding."""
+    assert a.dag == b.dag
+    assert a.core.states.variables == b.core.states.variables
+    for mine, theirs in zip(a.core.states.tables, b.core.states.tables, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=rtol)
+    for node, own in a.core.numbers.items():
+        other = b.core.numbers[node]
+        np.testing.assert_allclose(own.intercept, other.intercept, rtol=rtol, atol=1e-9)
+        np.testing.assert_allclose(own.slopes, other.slopes, rtol=rtol, atol=1e-9)
+        np.testing.assert_allclose(own.variance, other.variance, rtol=rtol, atol=1e-12)
+
+
+def frame_of(seed, n=80):
+    network = MixedNetwork.from_core(random_core(seed))
+    return network.dag, network.sample(n, random_state=seed).to_pandas().astype(
+        {name: object for name in network.names if name not in network.numbers}
+    )
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32))
+def test_pieces_merge_and_forget_as_if_all_rows_had_come_at_once(seed):
+    dag, frame = frame_of(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayesWarning)
+        whole = MixedNetwork.from_data(dag, frame)
+        first, second = MixedNetwork.from_data(dag, frame[:50]), MixedNetwork.from_data(dag, frame[50:])
+        close(first.partial_fit(frame[50:]), whole)
+        close(first + second, whole)
+        close(second + first, whole)
+        close(whole.forget(frame[50:]), first, rtol=1e-6)
+
+
+def test_regressions_are_those_of_least_squares():
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 60))
+    s = rng.integers(2, size=60)
+    y = np.where(s == 0, 1 + 2 * x - z, -3 + x) + rng.normal(size=60)
+    frame = pd.DataFrame({"s": np.array(["no", "yes"])[s], "x": x, "z": z, "y": y})
+    network = MixedNetwork.from_data("s -> y; x -> y; z -> y", frame)
+    for k, state in enumerate(["no", "yes"]):
+        design = np.column_stack([np.ones(60), x, z])[s == k]
+        expected, left, *_ = np.linalg.lstsq(design, y[s == k])
+        found = network.regression("y", s=state)
+        np.testing.assert_allclose([found.intercept, found.slopes["x"], found.slopes["z"]], expected, rtol=1e-10)
+        assert found.variance == pytest.approx(left[0] / ((s == k).sum() - 3))
+
+
+def test_rows_count_as_often_as_they_weigh():
+    dag, frame = frame_of(5)
+    weight = np.random.default_rng(0).integers(0, 4, size=len(frame))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayesWarning)
+        weighed = MixedNetwork.from_data(dag, frame, sample_weight=weight)
+        close(weighed, MixedNetwork.from_data(dag, frame.loc[frame.index.repeat(weight)]))
+
+
+def test_rows_of_a_file_are_summed_in_pieces(tmp_path):
+    dag, frame = frame_of(7)
+    frame = frame.astype({c: str for c in frame if frame[c].dtype == object})
+    frame = frame.apply(lambda c: c if c.dtype == float else "s" + c)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayesWarning)
+        whole = MixedNetwork.from_data(dag, frame)
+        close(MixedNetwork.from_data(dag, tmp_path / "rows.csv"), whole)
+        first = MixedNetwork.from_data(dag, frame[:40], states=dict.fromkeys(()))
+        frame[40:].to_csv(tmp_path / "rest.csv", index=False)
+        close(first.partial_fit(tmp_path / "rest.csv"), whole)
+
+
+def test_only_states_gives_the_tables_of_a_bayesian_network():
+    frame = pd.DataFrame({"a": list("xxyy"), "b": list("uvvv")})
+    assert MixedNetwork.from_data("a -> b", frame).cpt("b").values.tolist() == (
+        BayesianNetwork.from_data("a -> b", frame).cpt("b").values.tolist()
+    )
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**32))
+def test_a_file_keeps_every_bit(tmp_path_factory, seed):
+    network = MixedNetwork.from_core(random_core(seed))
+    path = tmp_path_factory.mktemp("mixed") / "network.json"
+    network.write(path)
+    assert MixedNetwork.read(path) == network
+
+
+def test_a_file_that_is_none_is_refused(tmp_path):
+    path = tmp_path / "network.json"
+    for text in ("{", "[]", '{"format": "bayeswater mixed network", "version": 1, "nodes": [{}]}'):
+        path.write_text(text)
+        with pytest.raises(NetworkFileError):
+            MixedNetwork.read(path)
+    with pytest.raises(NetworkFileError, match="ends in"):
+        MixedNetwork.read(tmp_path / "network.bif")
+
+
+def test_samples_have_the_moments_of_the_network():
+    network = MixedNetwork.from_core(random_core(11))
+    rows = network.sample(40_000, random_state=0).to_pandas()
+    joint = network.moments()
+    drawn = rows[list(joint.names)]
+    error = np.sqrt(np.diag(joint.covariance) / len(rows))
+    assert (np.abs(drawn.mean() - joint.mean) < 5 * error).all()
+    np.testing.assert_allclose(drawn.cov(), joint.covariance, atol=0.05 * np.diag(joint.covariance).max())
+
+
+def test_set_from_outside_parents_tell_nothing():
+    nodes = {
+        "s": [0.4, 0.6],
+        "x": {0: LinearGaussian(0), 1: LinearGaussian(5)},
+        "y": LinearGaussian(1, {"x": 2}),
+    }
+    network = MixedNetwork("s -> x -> y", nodes)
+    acted = network.do(x=3)
+    assert acted.query("s").probabilities.tolist() == [0.4, 0.6]
+    assert acted.query("y").mean == 7
+    assert acted.query("s", {"y": 0}).probabilities.tolist() == pytest.approx([0.4, 0.6])
+    assert network.do(s=1).query("x").mean == 5
+
+
+def test_em_without_holes_is_the_plain_fit():
+    dag, frame = frame_of(3, 200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayesWarning)
+        close(MixedNetwork.from_data(dag, frame, missing="em"), MixedNetwork.from_data(dag, frame), rtol=1e-8)
+
+
+def test_em_finds_what_holes_hide():
+    nodes = {
+        "s": {"a": 0.3, "b": 0.7},
+        "x": {"a": LinearGaussian(0), "b": LinearGaussian(4)},
+        "y": LinearGaussian(1, {"x": 2}),
+    }
+    truth = MixedNetwork("s -> x -> y", nodes)
+    rows = truth.sample(1500, random_state=1).to_pandas().astype({"s": object})
+    rows.loc[rows["y"] > 5, "x"] = np.nan  # which of them is missing tells something: whole rows are no fair sample
+    rows.loc[::3, "s"] = None
+    found = MixedNetwork.from_data("s -> x -> y", rows, missing="em")
+    assert found.regression("y").slopes["x"] == pytest.approx(2, abs=0.15)
+    assert found.regression("x", s="b").intercept == pytest.approx(4, abs=0.15)
+    assert found.cpt("s").given()["a"] == pytest.approx(0.3, abs=0.04)
+
+
+def test_each_round_of_em_raises_the_likelihood():
+    from bayeswater.learning.mixed_em import _read, expected_sums
+    from bayeswater.models.mixed_networks.mixed_rows import rows_of
+
+    core = random_core(4)
+    rng = np.random.default_rng(0)
+    rows = rows_of(MixedNetwork.from_core(core).sample(30, random_state=0), core)
+    rows.values[rng.random(rows.values.shape) < 0.3] = np.nan
+    rows.codes[rng.random(rows.codes.shape) < 0.3] = 99
+    core, weight, origin, way = random_core(4), np.ones(30), np.zeros(len(core)), []
+    pseudo_counts = [np.zeros(card) for card in core.states.cards]
+    for _ in range(5):
+        sums = expected_sums(core, rows, weight, origin)
+        way.append(sums.log_likelihood)
+        core = _read(core, sums, pseudo_counts, origin, is_last=False)
+    assert (np.diff(way) > -1e-9).all()
+
+
+def test_degenerate_columns_are_told_of_and_never_give_nan():
+    frame = pd.DataFrame({"s": list("aab"), "x": [1.0, 2.0, 3.0], "y": [2.0, 4.0, 6.0], "k": [7.0, 7.0, 7.0]})
+    with pytest.warns(BayesWarning, match="no variance"):
+        network = MixedNetwork.from_data("s -> x; x -> y; k -> y", frame, states={"s": ["a", "b", "c"]})
+    with pytest.warns(BayesWarning, match="all rows together"):
+        MixedNetwork.from_data("s -> x; x -> y; k -> y", frame, states={"s": ["a", "b", "c"]})
+    assert network.regression("y") == LinearGaussian(0.0, {"x": 2.0, "k": 0.0}, 0.0)
+    assert network.regression("x", s="b") == LinearGaussian(3.0, {}, 0.0)
+    assert network.regression("x", s="c") == LinearGaussian(2.0, {}, 1.0)
+    assert network.query("y", {"x": 5}).mean == 10
+
+
+def test_refusals_say_what_to_do():
+    with pytest.raises(ParameterError, match="is a number; such an arc"):
+        MixedNetwork.from_data("x -> s", pd.DataFrame({"x": [1.0, 2.0], "s": ["a", "b"]}))
+    with pytest.raises(DataError, match="is infinite in row 1"):
+        MixedNetwork.from_data("x", pd.DataFrame({"x": [1.0, np.inf]}))
+    network = MixedNetwork("x", {"x": LinearGaussian(0)})
+    with pytest.raises(ParameterError, match="no sums"):
+        network.partial_fit(pd.DataFrame({"x": [1.0]}))
+    with pytest.raises(ParameterError, match="finite"):
+        network.query("x", {"x": "a"})
+    with pytest.raises(StatisticsError, match="never counted"):
+        MixedNetwork.from_data("s", pd.DataFrame({"s": list("ab")})).forget(pd.DataFrame({"s": list("bb")}))
+    with pytest.raises(ParameterError, match="no LinearGaussian for s=1"):
+        MixedNetwork("s -> x", {"s": [0.5, 0.5], "x": {0: LinearGaussian(0)}})
