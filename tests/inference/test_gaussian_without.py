@@ -5,8 +5,8 @@ import pytest
 
 from bayeswater import Friedman, GaussianClassifier, NormalInverseWishart, PrecisionWarning
 from bayeswater.estimate.densities import read_densities
+from bayeswater.estimate.dirichlet import log_prior_without
 from bayeswater.inference.gaussian_without import joint_of
-from bayeswater.inference.leave_one_out import log_prior_without
 from bayeswater.inference.log_space import log_posterior
 
 FORMS = ("full", "shared", "diagonal", "shared_diagonal", "spherical")
