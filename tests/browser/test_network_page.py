@@ -237,6 +237,49 @@ def test_search_zoom_pan_and_the_markov_blanket(tab, lang):
     assert shown == {"bronchitis", *cough().markov_blanket("bronchitis")}
 
 
+@LANGUAGES
+def test_levels_and_branches_are_folded_one_by_one(tab, lang):
+    own = NetworkTab(tab(), lang=lang)
+    page = own.page
+
+    def shown():
+        return set(page.locator(".node").evaluate_all("all => all.map(own => own.getAttribute('aria-label'))"))
+
+    page.get_by_label({"en": "Levels that are drawn", "zh": "画出的层数"}[lang]).select_option("1")
+    own.settled()
+    roots = {name for name in cough().names if not cough().parents(name)}
+    assert shown() == roots
+    page.locator(".fold", has_text="season").click()
+    own.settled()
+    assert shown() == roots | {name for name in cough().names if "season" in cough().parents(name)}
+    assert page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
+    page.keyboard.press("Enter")
+    own.settled()
+    assert shown() == roots
+    page.keyboard.press("Control+z")
+    own.settled()
+    assert len(shown()) > len(roots)
+
+
+def test_saved_evidence_is_read_again(tab):
+    own = NetworkTab(tab())
+    own.click("cough", "yes")
+    own.click("flu", "no", modifiers=["Alt"])
+    known = own.posteriors()
+    with own.page.expect_download() as got:
+        own.page.get_by_label("Save…").select_option("evidence")
+    own.page.get_by_role("button", name="Release all").click()
+    own.settled()
+    assert close(own.posteriors(), expected({}))
+    with own.page.expect_file_chooser() as chooser:
+        own.page.get_by_role("button", name="Read evidence").click()
+    chooser.value.set_files(
+        {"name": "e.json", "mimeType": "application/json", "buffer": Path(got.value.path()).read_bytes()}
+    )
+    own.settled()
+    assert close(own.posteriors(), known)
+
+
 def test_impossible_evidence_is_told_and_two_browsers_do_not_disturb_each_other(tab):
     network = BayesianNetwork("rain -> wet", {"rain": [0.8, 0.2], "wet": [[1.0, 0.0], [0.1, 0.9]]})
     with Exploration([subject_of(network, name="rain")]) as page:

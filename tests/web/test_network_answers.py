@@ -174,6 +174,54 @@ def test_a_drawing_around_a_node_is_its_markov_blanket():
     assert whole["states"][NODE["season"]] == ["winter", "other"]
 
 
+def test_what_follows_from_a_node_is_folded_away_and_comes_again():
+    def shown(**asked):
+        return {COUGH.model.names[one["node"]] for one in told("drawing", **asked)["nodes"]}
+
+    everything, roots = set(NODE), {name for name in NODE if not cough().parents(name)}
+    assert shown(levels=1) == roots
+    open_season = told("fold", levels=1, node=NODE["season"])
+    assert open_season == {"opened": [NODE["season"]], "closed": []}
+    children = {name for name in NODE if "season" in cough().parents(name)}
+    assert children and shown(levels=1, **open_season) == roots | children
+    closed = told("fold", node=NODE["smoker"])
+    below = cough().dag.named(cough().dag.descendants([NODE["smoker"]]))
+    assert below and shown(**closed) == everything - set(below)
+    assert dict(told("drawing", **closed)["folds"])[NODE["smoker"]] == len(below)
+    assert shown(**told("fold", **closed, node=NODE["smoker"])) == everything
+    # What two nodes lead to comes back by either of them.
+    both = told("fold", **closed, node=NODE["season"])
+    opened = told("fold", **both, node=NODE["season"])
+    assert shown(**opened) >= {"season", *children}
+
+
+def test_around_a_node_others_are_opened_one_by_one():
+    names = COUGH.model.names
+    part = told("drawing", focus=NODE["smoker"])
+    assert {names[one["node"]] for one in part["nodes"]} == {"smoker", *cough().markov_blanket("smoker")}
+    node, n_more = part["folds"][0]
+    more = told("drawing", focus=NODE["smoker"], **told("fold", focus=NODE["smoker"], node=node))
+    assert len(more["nodes"]) == len(part["nodes"]) + n_more and dict(more["folds"])[node] == 0
+    again = told("fold", focus=NODE["smoker"], node=node, opened=[node])
+    assert again["opened"] == []
+
+
+def test_saved_evidence_is_read_again():
+    known = {"observed": [[NODE["flu"], 0]], "soft": [[NODE["fever"], [1.0, 0.5]]], "does": [[NODE["cold"], 1]]}
+    text = b64decode(told("save", **known, **{"as": "evidence"})["content"]).decode()
+    assert told("read_evidence", text=text) == known
+    for wrong, said in (
+        ("no JSON", "no JSON"),
+        ("[]", "an object with"),
+        ('{"evidence": {"flue": "yes"}}', "did you mean 'flu'"),
+        ('{"evidence": {"flu": "maybe"}}', "has no state 'maybe'"),
+        ('{"soft_evidence": {"flu": {"yes": 1}}}', "those of its states: yes, no"),
+        ('{"do": 3}', "do is no object"),
+    ):
+        with pytest.raises(QuestionError, match=said):
+            told("read_evidence", text=wrong)
+
+
 def test_a_graph_without_tables_is_drawn_and_has_trails():
     subject = subject_of(BayesianNetwork("a -> b -> c"))
     assert told("drawing", subject, all=True)["states"] == [[], [], []]

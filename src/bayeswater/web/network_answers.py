@@ -24,9 +24,11 @@ from bayeswater.networks.drawing import MOST_STATES, to_svg
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.separation import Trail, active_trail, blocked_trail
 from bayeswater.typing import Array
-from bayeswater.web.network_drawing import Drawn, around, drawn, part_of, start_of
-from bayeswater.web.network_variants import MANY_NODES, Known, known_of, node_of
-from bayeswater.web.plain import QuestionError, as_json, number_of, text_of, written
+from bayeswater.web.network_drawing import Drawn, drawn
+from bayeswater.web.network_evidence import evidence_document, read_evidence
+from bayeswater.web.network_parts import MANY_NODES, Part, part_asked, start_of, subgraph
+from bayeswater.web.network_variants import Known, known_of, node_of
+from bayeswater.web.plain import QuestionError, number_of, text_of, written
 from bayeswater.web.subjects import NetworkSubject
 
 ARC_SECONDS = 2.0
@@ -34,9 +36,6 @@ ARC_SECONDS = 2.0
 
 TABLE_ROWS = 64
 """Rows of a table that a page shows at a time."""
-
-MOST_STEPS = 5
-"""Markov blankets around a node that can be drawn."""
 
 FILES = {"bif": "BIF", "xml": "XMLBIF", "xdsl": "XDSL", "dsl": "DSL", "net": "NET", "dsc": "DSC", "uai": "UAI"}
 """Formats that a network is saved in, by the ending of the file; beside our own."""
@@ -49,20 +48,15 @@ def _known(subject: NetworkSubject, asked: Mapping[str, Any]) -> Known:
     return known_of(subject.variants, subject.model, asked)
 
 
-def _nodes(subject: NetworkSubject, asked: Mapping[str, Any]) -> list[int]:
-    steps = int(number_of(asked, "steps", 1, 1, MOST_STEPS))
-    if "focus" not in asked and len(subject.model.dag) >= MANY_NODES:
-        return around(subject.model.dag, start_of(subject.model.dag), steps)
-    if asked.get("focus") is None:
-        return list(range(len(subject.model.dag)))
-    return around(subject.model.dag, node_of(subject.model, asked, "focus"), steps)
+def _part(subject: NetworkSubject, asked: Mapping[str, Any]) -> Part:
+    return part_asked(subject.model.dag, asked)
 
 
 def _drawing(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
     """Where the nodes stand; with `all`, what all nodes and their states are called, too."""
-    nodes = _nodes(subject, asked)
-    found: Drawn = subject.drawings.get(tuple(nodes), lambda: drawn(subject.model, nodes))
-    told = {**found.facts(), "n_all": len(subject.model.dag)}
+    part = _part(subject, asked)
+    found: Drawn = subject.drawings.get(tuple(part.nodes), lambda: drawn(subject.model, part.nodes))
+    told = {**found.facts(), "n_all": len(subject.model.dag), "folds": list(part.folds.items())}
     if asked.get("all"):
         told["names"] = list(subject.model.names)
         told["states"] = _states(subject.model)
@@ -105,7 +99,7 @@ def _shown(posterior: Array) -> list[int]:
 def _arcs(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
     """Information that each drawn arc carries now, as far as time allows."""
     known, end = _known(subject, asked), monotonic() + ARC_SECONDS
-    network, place = known.network, set(_nodes(subject, asked))
+    network, place = known.network, set(_part(subject, asked).nodes)
     evidence, soft, told, n_left = known.evidence, known.soft_evidence, [], 0
     closed = known.observed.keys() | known.does.keys()
     for child, parents in enumerate(network.dag.parents):
@@ -288,11 +282,21 @@ def _without(asked: Mapping[str, Any], name: str, node: int) -> Any:
     )
 
 
+def _fold(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
+    """Which nodes are opened and closed once one of them has been folded or unfolded."""
+    return _part(subject, asked).toggled(node_of(subject.model, asked))
+
+
+def _read_evidence(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
+    """What a saved file of evidence takes for known, as the page says it."""
+    return read_evidence(subject.model, text_of(asked, "text"))
+
+
 def _save(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
     """A file: the evidence, a picture, or the network with its changed tables."""
     known, kind = _known(subject, asked), text_of(asked, "as")
     if kind == "evidence":
-        return _file("evidence.json", json.dumps(_evidence_document(known), ensure_ascii=False, indent=2).encode())
+        return _file("evidence.json", json.dumps(evidence_document(known), ensure_ascii=False, indent=2).encode())
     if kind == "svg":
         return _file("network.svg", _picture(subject, known, asked).encode())
     if kind not in FILES and kind != "bayes":
@@ -310,21 +314,9 @@ def _file(name: str, content: bytes, notes: list[str] | None = None) -> dict[str
     return {"name": name, "content": b64encode(content).decode(), "notes": notes or []}
 
 
-def _evidence_document(known: Known) -> dict[str, Any]:
-    variables = known.network.variables
-    return {
-        "evidence": as_json(known.evidence),
-        "soft_evidence": {
-            variables[node].name: dict(zip(map(written, variables[node].states), own.tolist(), strict=True))
-            for node, own in known.soft.items()
-        },
-        "do": {variables[node].name: as_json(variables[node].states[code]) for node, code in known.does.items()},
-    }
-
-
 def _picture(subject: NetworkSubject, known: Known, asked: Mapping[str, Any]) -> str:
-    nodes = _nodes(subject, asked)
-    dag = part_of(known.network.dag, nodes)
+    nodes = _part(subject, asked).nodes
+    dag = subgraph(known.network.dag, nodes)
     if not known.network.has_tables:
         return to_svg(dag)
     found = known.variant.posteriors(known.likelihoods)
@@ -350,4 +342,6 @@ ANSWERS: Mapping[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "changed_row": _changed_row,
     "likelihood": _likelihood,
     "save": _save,
+    "fold": _fold,
+    "read_evidence": _read_evidence,
 }

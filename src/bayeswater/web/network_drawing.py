@@ -1,4 +1,4 @@
-"""Where a page draws the nodes of a network: all of them, or those around one."""
+"""Where a page draws the nodes of a network."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,14 +6,10 @@ from typing import Any
 
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.networks.drawing import MOST_STATES, PADDING, PERCENT, Box, NodeLine, Places, placed, state_label
-from bayeswater.structure.dag import Dag
+from bayeswater.web.network_parts import subgraph
 
 DRAWINGS_KEPT = 64
 """Drawings that are remembered: of the whole network, and around nodes."""
-
-
-MOST_AROUND = 25
-"""Nodes around the one that a large network is first shown at, if there is such a one."""
 
 
 @dataclass(frozen=True)
@@ -48,34 +44,5 @@ def drawn(network: BayesianNetwork, nodes: Sequence[int]) -> Drawn:
         if len(lines) > MOST_STATES:  # the widest, for those that are shown change with what is known
             lines = sorted(lines, key=lambda line: -len(line.label))[:MOST_STATES]
         boxes.append(Box(network.names[node], tuple(lines), False))
-    dag = part_of(network.dag, nodes)
+    dag = subgraph(network.dag, nodes)
     return Drawn(tuple(nodes), tuple(boxes), placed(dag, [b.width for b in boxes], [b.height for b in boxes]))
-
-
-def part_of(dag: Dag, nodes: Sequence[int]) -> Dag:
-    """Take some nodes out of a graph, with the edges between them."""
-    place = {node: k for k, node in enumerate(nodes)}
-    parents = (tuple(place[p] for p in dag.parents[node] if p in place) for node in nodes)
-    return Dag(tuple(dag.names[node] for node in nodes), tuple(parents))
-
-
-def around(dag: Dag, node: int, steps: int) -> list[int]:
-    """Nodes within so many Markov blankets of one.
-
-    >>> around(Dag.parse("a -> b -> c -> d; e -> c"), 1, 1)
-    [0, 1, 2, 4]
-    """
-    found = {node}
-    for _ in range(steps):
-        found |= {other for own in found for other in dag.markov_blanket(own)}
-    return sorted(found)
-
-
-def start_of(dag: Dag) -> int:
-    """Choose the node that a large network is first shown at: with much around it, and not too much.
-
-    >>> start_of(Dag.parse("a -> b -> c -> d; e -> c"))
-    1
-    """
-    sizes = [len(dag.markov_blanket(node)) for node in range(len(dag))]
-    return max(range(len(dag)), key=lambda node: (sizes[node] <= MOST_AROUND, min(sizes[node], MOST_AROUND), -node))

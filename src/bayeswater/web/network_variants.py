@@ -21,15 +21,13 @@ from bayeswater.inference.exact.junction_tree import JunctionTree, compile
 from bayeswater.inference.exact.marginals import Posteriors, marginals
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.typing import Array
-from bayeswater.web.plain import QuestionError
+from bayeswater.web.network_parts import MANY_NODES
+from bayeswater.web.plain import QuestionError, place_of
 
 Kept = TypeVar("Kept")
 
 VARIANTS_KEPT = 8
-"""Changed networks that stay ready."""
-
-MANY_NODES = 300
-"""From so many nodes on only the last changed network does: the tree of a large one takes hundreds of megabytes."""
+"""Changed networks that stay ready; of a large one, whose tree takes hundreds of megabytes, only the last."""
 
 ROW_TOLERANCE = 1e-9
 """By how much the sum of a row of a table may differ from one."""
@@ -153,28 +151,28 @@ def known_of(variants: Variants, network: BayesianNetwork, asked: Mapping[str, A
     """Read what a question takes for known; what cannot be is refused."""
     n_nodes = len(network.dag)
     if not network.has_tables:
-        codes = {_place(node, n_nodes, "node"): 0 for node, _ in _items(asked, "observed", 2)}
+        codes = {place_of(node, n_nodes, "node"): 0 for node, _ in _items(asked, "observed", 2)}
         return Known(variants.of((), ()), codes, {}, {})
     cards = network.core.cards
 
     def states(name: str) -> dict[int, int]:
         found = {}
         for node, code in _items(asked, name, 2):
-            found[node] = _place(code, cards[_place(node, n_nodes, "node")], "state")
+            found[node] = place_of(code, cards[place_of(node, n_nodes, "node")], "state")
         return found
 
     observed, does = states("observed"), states("does")
     soft = {}
     for node, likelihood in _items(asked, "soft", 2):
-        soft[node] = _numbers(likelihood, cards[_place(node, n_nodes, "node")], "likelihood")
+        soft[node] = _numbers(likelihood, cards[place_of(node, n_nodes, "node")], "likelihood")
     edits = []
     for node, row, p in _items(asked, "edits", 3):
-        numbers = _numbers(p, cards[_place(node, n_nodes, "node")], "row of a table")
+        numbers = _numbers(p, cards[place_of(node, n_nodes, "node")], "row of a table")
         if abs(numbers.sum() - 1.0) > ROW_TOLERANCE:
             raise QuestionError(
                 f"a row of the table of {network.names[node]!r} has the sum {numbers.sum():g}, and not 1"
             )
-        edits.append((node, _place(row, 2**31, "row"), tuple(numbers.tolist())))
+        edits.append((node, place_of(row, 2**31, "row"), tuple(numbers.tolist())))
     variant = variants.of(tuple(edits), tuple(does.items()))
     observed = {node: code for node, code in observed.items() if node not in does}
     soft = {node: own for node, own in soft.items() if node not in does and node not in observed}
@@ -183,7 +181,7 @@ def known_of(variants: Variants, network: BayesianNetwork, asked: Mapping[str, A
 
 def node_of(network: BayesianNetwork, asked: Mapping[str, Any], name: str = "node") -> int:
     """Read a node of a question."""
-    return _place(asked.get(name), len(network.dag), name)
+    return place_of(asked.get(name), len(network.dag), name)
 
 
 def _items(asked: Mapping[str, Any], name: str, size: int) -> Sequence[Sequence[Any]]:
@@ -191,12 +189,6 @@ def _items(asked: Mapping[str, Any], name: str, size: int) -> Sequence[Sequence[
     if not isinstance(found, list) or any(not isinstance(own, list) or len(own) != size for own in found):
         raise QuestionError(f"{name} is no list of lists of {size}")
     return found
-
-
-def _place(value: Any, n_places: int, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < n_places:
-        raise QuestionError(f"there is no {what} {value!r}; they are 0 to {n_places - 1}")
-    return value
 
 
 def _numbers(values: Any, n_numbers: int, what: str) -> Array:

@@ -54,6 +54,13 @@ def number_of(asked: Mapping[str, Any], name: str, default: float, low: float, h
     return value
 
 
+def place_of(value: Any, n_places: int, what: str) -> int:
+    """Read which of some places is meant."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < n_places:
+        raise QuestionError(f"there is no {what} {value!r}; they are 0 to {n_places - 1}")
+    return value
+
+
 def text_of(asked: Mapping[str, Any], name: str, default: str = "") -> str:
     """Read a text of a question."""
     value = asked.get(name, default)

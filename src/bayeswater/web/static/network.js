@@ -5,7 +5,7 @@ import { el, label, replace, shortened } from "./dom.js";
 import { Picture, pixels, shareWords } from "./network_picture.js";
 import { number, probability } from "./numbers.js";
 
-const EMPTY = { observed: [], soft: [], does: [], edits: [], chosen: [], steps: 1, best: false, doing: false };
+const EMPTY = { observed: [], soft: [], does: [], edits: [], chosen: [], steps: 1, levels: null, opened: [], closed: [], best: false, doing: false };
 const MANY = 300; // nodes from which what to observe next is told when it is asked for
 const FOUND = 10; // names that a search shows
 
@@ -21,6 +21,9 @@ export function mount(root, app) {
   // Without a choice a large network is shown around one node, a small one whole: focus is null.
   const net = () => ({ ...EMPTY, focus: all?.start, ...app.state.net });
   const known = () => { const { observed, soft, does, edits } = net(); return { observed, soft, does, edits }; };
+  const part = () => { const { focus, steps, levels, opened, closed } = net(); return { focus, steps, levels, opened, closed }; };
+  const partAs = () => { const { focus, steps, levels, ...folds } = part(); return JSON.stringify([focus, focus === null ? levels : steps, folds]); };
+  const look = (focus, more = {}) => set({ focus, opened: [], closed: [], ...more }, false); // at another part of it
   const set = (partial, step = true) => app.change({ net: { ...net(), ...partial } }, { step });
   const others = (list, node) => list.filter(([own]) => own !== node);
   const told = { posteriors: null, shown: null, arcs: null, trail: null, best: null, n_left: 0 };
@@ -42,6 +45,10 @@ export function mount(root, app) {
     choose(node) {
       const { chosen } = net();
       set({ chosen: chosen.at(-1) === node ? chosen.slice(0, -1) : [...chosen.filter((own) => own !== node), node].slice(-2) }, false);
+    },
+    async fold(node) {
+      const found = await app.ask("network", "fold", { ...part(), node });
+      if (found) set(found);
     },
     release(node) {
       const own = net();
@@ -84,18 +91,21 @@ export function mount(root, app) {
   function goTo(node) {
     search.value = "";
     searched();
-    const { chosen, focus } = net();
-    const partial = { chosen: [...chosen.filter((own) => own !== node), node].slice(-2) };
-    if (focus !== null && !picture.nodes.has(node)) partial.focus = node;
-    set(partial, false);
+    const chosen = [...net().chosen.filter((own) => own !== node), node].slice(-2);
+    if (picture.nodes.has(node)) set({ chosen }, false);
+    else look(node, { chosen });
     picture.show(node, true);
   }
   const button = (word, onclick, more = {}) => el("button", { type: "button", onclick, ...more }, t(word));
   const doing = button("net_doing", () => set({ doing: !net().doing }, false), { title: t("net_doing_how") });
   const best = button("net_best", () => set({ best: !net().best }, false), { title: t("net_best_how") });
-  const focus = button("net_focus", () => { const own = net(); set({ focus: own.focus === null ? own.chosen.at(-1) ?? picture.current : null }, false); }, { title: t("net_focus_how") });
+  const focus = button("net_focus", () => { const own = net(); look(own.focus === null ? own.chosen.at(-1) ?? picture.current : null); }, { title: t("net_focus_how") });
   const steps = el("select", { "aria-label": t("net_steps"), onchange: () => set({ steps: Number(steps.value) }, false) },
     [1, 2, 3].map((n) => el("option", { value: n }, t("net_step", { n }))));
+  const levels = el("select", { "aria-label": t("net_levels"), title: t("net_levels_how"), onchange: () => look(null, { levels: Number(levels.value) || null }) },
+    el("option", { value: "" }, t("net_all_levels")), [1, 2, 3, 4, 5].map((n) => el("option", { value: n }, t("net_level", { n }))));
+  const file = el("input", { type: "file", accept: ".json,application/json", hidden: true, onchange: () => read() });
+  const reader = button("net_read", () => file.click(), { title: t("net_read_how") });
   const kinds = el("select", { "aria-label": t("net_save"), onchange: () => { save(kinds.value); kinds.value = ""; } });
   const zooms = el("span", { class: "zooms", role: "group", "aria-label": t("net_zoom") },
     el("button", { type: "button", "aria-label": t("net_nearer"), onclick: () => picture.zoom(1.25) }, "+"),
@@ -104,18 +114,24 @@ export function mount(root, app) {
   const clear = button("net_clear", () => set({ observed: [], soft: [], does: [] }));
   const panel = { known: el("section", { class: "panel" }), chosen: el("section", { class: "panel" }), table: el("section", { class: "panel" }) };
   replace(root,
-    el("p", { class: "actions" }, el("span", { class: "searching" }, search, found), zooms, doing, best, focus, steps, clear, kinds),
+    el("p", { class: "actions" }, el("span", { class: "searching" }, search, found), zooms, doing, best, focus, steps, levels, clear, kinds, reader, file),
     el("div", { class: "desk" }, stage, el("div", { class: "side" }, panel.known, panel.chosen, panel.table)));
 
   async function save(as) {
-    const { focus: around, steps: n } = net();
-    const file = await app.ask("network", "save", { ...known(), as: as === "png" ? "svg" : as, focus: around, steps: n });
-    if (!file) return;
-    const bytes = Uint8Array.from(atob(file.content), (letter) => letter.charCodeAt(0));
-    const blob = new Blob([bytes], { type: file.name.endsWith(".svg") ? "image/svg+xml" : "application/octet-stream" });
+    const saved = await app.ask("network", "save", { ...known(), ...part(), as: as === "png" ? "svg" : as });
+    if (!saved) return;
+    const bytes = Uint8Array.from(atob(saved.content), (letter) => letter.charCodeAt(0));
+    const blob = new Blob([bytes], { type: saved.name.endsWith(".svg") ? "image/svg+xml" : "application/octet-stream" });
     if (as === "png") download(await pixels(blob), "network.png");
-    else download(blob, file.name);
-    app.notice(file.notes.join(" "));
+    else download(blob, saved.name);
+    app.notice(saved.notes.join(" "));
+  }
+
+  async function read() {
+    const text = await file.files[0]?.text();
+    file.value = ""; // the same file can be read again
+    const found = text === undefined ? null : await app.ask("network", "read_evidence", { text });
+    if (found) set(found);
   }
 
   // ------------------------------------------------------------ questions and answers
@@ -123,29 +139,31 @@ export function mount(root, app) {
   async function refresh() {
     let own = net();
     const as = JSON.stringify(known());
-    let drawing = all && JSON.stringify([own.focus, own.focus === null ? 1 : own.steps]);
+    let drawing = all && partAs();
     doing.setAttribute("aria-pressed", String(own.doing));
     best.setAttribute("aria-pressed", String(own.best));
     const slow = setTimeout(() => { work.hidden = false; }, 250);
     try {
       if (!all || drawing !== drawnAs) {
-        const found = await app.ask("network", "drawing", { focus: own.focus, steps: own.steps, all: !all });
+        const found = await app.ask("network", "drawing", { ...part(), all: !all });
         if (!found) return;
         if (!all) {
           all = found;
           kinds.append(el("option", { value: "" }, t("net_save")), ...[["evidence", t("net_evidence")], ["svg", "SVG"], ["png", "PNG"], ...Object.entries(all.files)]
             .map(([kind, name]) => el("option", { value: kind }, name)));
           own = net();
-          drawing = JSON.stringify([own.focus, own.focus === null ? 1 : own.steps]);
+          drawing = partAs();
         }
         drawnAs = drawing;
         arcsAs = null;
         picture.draw(found, all.names, all.states);
-        if (own.focus !== null) picture.setCurrent(own.focus);
+        if (own.focus !== null && !picture.nodes.has(picture.current)) picture.setCurrent(own.focus);
       }
       focus.setAttribute("aria-pressed", String(own.focus !== null));
       steps.hidden = own.focus === null;
       steps.value = own.steps;
+      levels.hidden = own.focus !== null;
+      levels.value = own.levels ?? "";
       if (as !== answeredAs) {
         const found = await app.ask("network", "posteriors", known());
         if (!found) return;
@@ -170,7 +188,7 @@ export function mount(root, app) {
 
   // What follows the posteriors: arcs, the trail between two nodes, the explanation, what to observe next.
   async function further() {
-    const own = net(), as = JSON.stringify([known(), own.focus, own.steps]);
+    const own = net(), as = JSON.stringify([known(), part()]);
     const trailOf = ends(own);
     const beside = JSON.stringify([known(), trailOf, own.best]);
     if (beside !== besideAs) {
@@ -184,7 +202,7 @@ export function mount(root, app) {
     }
     if (as !== arcsAs && told.posteriors) {
       arcsAs = as;
-      const found = await app.ask("network", "arcs", { ...known(), focus: own.focus, steps: own.steps });
+      const found = await app.ask("network", "arcs", { ...known(), ...part() });
       if (!found || arcsAs !== as) return;
       Object.assign(told, { arcs: found.arcs, n_left: found.n_left });
       shown();
@@ -246,7 +264,7 @@ export function mount(root, app) {
     const nextPlace = el("div", {});
     if (p) whatNext(node, nextPlace);
     return [el("h2", {}, t("net_chosen")), el("h3", {}, nameOf(node, 60)), trailWords(own),
-      own.focus === node ? null : button("net_only_blanket", () => set({ focus: node }, false)),
+      own.focus === node ? null : button("net_only_blanket", () => look(node)),
       rows.length ? el("div", { class: "scroll" }, el("table", { class: "states" }, el("thead", {}, el("tr", {}, [t("net_state"), t("column_probability"), t("net_likelihood"), ""].map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows))) : null,
       nextPlace];
   }

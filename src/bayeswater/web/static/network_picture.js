@@ -34,6 +34,7 @@ export class Picture {
 
   draw(drawing, names, states) {
     Object.assign(this, { drawing, names, states });
+    const folds = new Map(drawing.folds), before = this.nodes.get(this.anchor)?.place;
     this.nodes.clear();
     this.edges = drawing.edges.map((edge) => {
       const line = svg("path", { class: "arc", d: edge.line }, svg("title", {}));
@@ -47,13 +48,35 @@ export class Picture {
         svg("title", {}, shortened(name, 500)),
         svg("rect", { class: "card-edge", width: place.width, height: place.height, rx: 5 }),
         svg("text", { class: "node-name", x: place.width / 2, y: 16, "text-anchor": "middle" }, drawn(name)));
-      this.nodes.set(place.node, { place, card, lines: null });
+      this.nodes.set(place.node, { place, card, lines: null, fold: this.foldOf(place, folds.get(place.node)) });
     }
-    this.cards.replaceChildren(...[...this.nodes.values()].map((own) => own.card));
+    this.cards.replaceChildren(...[...this.nodes.values()].map((own) => own.card), ...[...this.nodes.values()].map((own) => own.fold).filter(Boolean));
     this.current = this.nodes.has(this.current) ? this.current : drawing.nodes[0]?.node;
     this.told = null;
+    const after = this.nodes.get(this.anchor)?.place, { view } = this;
+    this.anchor = null;
     this.fit();
+    if (before && after) this.nodes.get(this.current).fold?.focus({ preventScroll: true });
+    if (before && after && this.view.scale < Math.min(1, view.scale)) { // what was unfolded stays under the pointer
+      this.view = { ...view, x: view.x + after.x - before.x, y: view.y + after.y - before.y };
+      return this.look();
+    }
     if (this.view.scale < OVERVIEW) this.show(this.current, false, READABLE); // too wide to see anything of it
+  }
+
+  // The handle of a card: + and how many more it would show, or − to fold them away.
+  foldOf({ node, x, y, width, height }, n) {
+    if (n === undefined) return null;
+    const text = n ? `+${n}` : "−", wide = 12 + 7 * (text.length - 1);
+    const words = this.t(n ? "net_unfold" : "net_fold", { n, name: shortened(this.names[node]) });
+    return svg("g", { class: "fold", role: "button", tabindex: "-1", "aria-label": words, "aria-expanded": String(!n), "data-node": node, transform: `translate(${x + width / 2} ${y + height})` },
+      svg("title", {}, words), svg("rect", { x: -wide / 2 - 2, y: -8, width: wide + 4, height: 16, rx: 8 }), svg("text", { y: 4, "text-anchor": "middle" }, text));
+  }
+
+  toggle(node) {
+    this.anchor = node;
+    this.setCurrent(node);
+    this.gestures.fold(node);
   }
 
   // `told`: {posteriors, shown, known, best, chosen, target}; `arcs`: [[parent, child, bits]]; `trail`: nodes in their order.
@@ -90,7 +113,7 @@ export class Picture {
     const block = told.trail && !told.trail.open && told.trail.blocks.some((one) => one.node === node);
     const edited = told.known.edits.some(([other]) => other === node);
     own.card.setAttribute("class", ["node", kind, place >= 0 ? "chosen" : "", block ? "barrier" : "", edited ? "edited" : "", told.trail?.nodes.includes(node) ? "on-trail" : ""].join(" "));
-    own.card.setAttribute("tabindex", node === this.current ? "0" : "-1");
+    for (const one of [own.card, own.fold]) one?.setAttribute("tabindex", node === this.current ? "0" : "-1");
     own.card.setAttribute("aria-label", [shortened(this.names[node]), kind && t(`net_is_${kind}`)].filter(Boolean).join(", "));
     if (own.lines) this.fillNode(node, own);
   }
@@ -206,8 +229,8 @@ export class Picture {
   pointerdown(event) {
     if (event.button) return;
     this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
-    const state = event.target.closest(".state"), card = event.target.closest(".node");
-    this.press = { x: event.clientX, y: event.clientY, state, card, moved: false, view: { ...this.view } };
+    const state = event.target.closest(".state"), card = event.target.closest(".node"), fold = event.target.closest(".fold");
+    this.press = { x: event.clientX, y: event.clientY, state, card, fold, moved: false, view: { ...this.view } };
     if (state && event.target.closest(".node-bar, .node-track")) this.press.bar = state;
   }
 
@@ -260,7 +283,8 @@ export class Picture {
     press.bar?.classList.remove("dragged");
     if (press.moved) {
       if (press.bar) this.gestures.soften(...this.stateOf(press.bar), this.shareAt(press.bar, event.clientX));
-    } else if (press.state) {
+    } else if (press.fold) this.toggle(Number(press.fold.dataset.node));
+    else if (press.state) {
       this.setCurrent(Number(press.state.dataset.node));
       this.gestures.hold(...this.stateOf(press.state), event.altKey || event.ctrlKey || event.metaKey);
     } else if (press.card) {
@@ -288,17 +312,18 @@ export class Picture {
       if (!own) continue;
       const at = own === this.nodes.get(node) ? "0" : "-1";
       own.card.setAttribute("tabindex", at);
+      own.fold?.setAttribute("tabindex", at);
       own.lines?.lines.forEach(({ line }) => line.setAttribute("tabindex", at));
     }
   }
 
   focused(event) {
-    const card = event.target.closest(".node");
+    const card = event.target.closest(".node, .fold");
     if (card) this.setCurrent(Number(card.dataset.node));
   }
 
   keydown(event) {
-    const state = event.target.closest(".state"), card = event.target.closest(".node");
+    const state = event.target.closest(".state"), card = event.target.closest(".node, .fold");
     if (!card || event.ctrlKey || event.metaKey) return;
     const done = state ? this.keyOnState(event, state) : this.keyOnNode(event, Number(card.dataset.node));
     if (done) {
@@ -323,7 +348,9 @@ export class Picture {
   }
 
   keyOnNode(event, node) {
-    if (event.key === "Enter" || event.key === " ") this.gestures.choose(node);
+    const { fold } = this.nodes.get(node);
+    if (fold && (event.key === "f" || (event.target === fold && (event.key === "Enter" || event.key === " ")))) this.toggle(node);
+    else if (event.key === "Enter" || event.key === " ") this.gestures.choose(node);
     else if (event.key === "Escape") this.gestures.release(node);
     else if (event.key === "+" || event.key === "=") this.zoom(1.25);
     else if (event.key === "-") this.zoom(0.8);
