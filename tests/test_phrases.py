@@ -1,6 +1,5 @@
 """Sentences of explanations in both languages: the same ones, with the same values, for every classifier."""
 
-import calendar
 import pickle
 import re
 from string import Formatter
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 
 import bayeswater as bw
-from bayeswater.phrases import CHINESE, ENGLISH, LANGUAGES, Phrase
+from bayeswater.phrases import CHINESE, ENGLISH, LANGUAGES, Phrase, retold
 
 RNG = np.random.default_rng(0)
 Y = np.array(["late", "repaid"])[RNG.integers(0, 2, 120)]
@@ -53,8 +52,7 @@ def numbers(text):
     return sorted(re.findall(r"\d[\d,]*\.\d+", text))
 
 
-DATES = [*calendar.day_name, *calendar.month_name[1:]]
-VALUES = "|".join(["'[^']*'", "x[123]", "weekday", "month", "time", *DATES])
+VALUES = "|".join(["'[^']*'", "x[123]", "weekday", "month", "time"])
 """What stands in cells and names of columns, and is not translated."""
 
 
@@ -78,6 +76,24 @@ def test_intervals_and_questions_are_said_in_chinese():
     asked = model.next_best({"c": "u"}, lang="zh")
     assert str(asked).startswith("下一步问 ") and "e：文本的可能结果太多" in str(asked)
     assert asked.skipped == {"e": "a text has too many outcomes"}
+
+
+def test_every_reason_of_a_column_is_said_in_chinese():
+    shares, hours = RNG.uniform(0.1, 0.9, 120), RNG.uniform(0, 24, 120)
+    more = ROWS.assign(share=shares, hour=hours, flag=RNG.random(120) < 0.5, id=[f"k{i}" for i in range(120)])
+    more = more.assign(none=None, one=7, longer=["one two three four"] * 120, many=RNG.negative_binomial(1, 0.1, 120))
+    told = {"hour": {"family": "von_mises", "period": 24}, "d": {"bins": 4}, "c": "ignored"}
+    plans = [
+        bw.NaiveBayes(columns=told).fit(more, Y).columns_,
+        bw.NaiveBayes(columns={"d": {"bins": "mdl"}}).fit(ROWS, Y).columns_,
+        bw.TAN().fit(more, Y).columns_,
+    ]
+    for column in (column for plan in plans for column in plan):
+        for text in (column.family, column.why):
+            left = re.sub(r"mdl|timestamp\[ns\]|datetime64|float64", "", retold(text, LANGUAGES["zh"]))
+            assert not re.findall("[A-Za-z]{2,}", left), (column.name, text, left)
+            assert numbers(left) == numbers(text)
+            assert retold(text, LANGUAGES["en"]) == text
 
 
 def test_a_language_that_is_not_known_is_refused():

@@ -1,11 +1,17 @@
-"""What explanations say, in English and in Chinese: all sentences of a language in one place.
+"""What explanations say, in English and in Chinese: the sentences that all rooms share.
 
 A phrase is a sentence, or a part of one, with places for values. Rooms make data, and whoever writes them down asks a
 `Language` for the words. A `Phrase` is a reason that is kept as data and read in English unless told otherwise.
+What only one file says, that of a family for one, stands in that file, as `own_phrases`.
+
+Reasons that model files keep are English texts. Their file says by `own_reasons` how they are put in Chinese, and
+`retold` finds the places in a text again.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from bayeswater.errors import ParameterError
@@ -28,15 +34,7 @@ ENGLISH = {
     "at most": "at most {value}",
     "not over": "not over {value}",
     "seconds": "{value} seconds",
-    "binned": "binned {label}",
-    "no known word": "no known word",
-    "absent words": "absent words {factor}",
-    "without word": "without '{word}'",
     "missing": "missing",
-    "bin under": "under {high}",
-    "bin between": "{low} to {high}",
-    "bin from": "from {low} on",
-    "bin all": "all",
     # the explanation of a row
     "head": "{prediction} rather than {against}, with probability {p}",
     "head calibrated": "{prediction} rather than {against}, with probability {p} ({calibrated} calibrated)",
@@ -66,6 +64,7 @@ ENGLISH = {
     "why impossible": " by the class frequencies, since the row is impossible in both",
     "but": "; against it {name}",
     "more rows": "and {n} more rows",
+    "row": "row {n}",
     # credible intervals
     "interval": "{label}: {p}, between {low} and {high}: {rows}",
     "interval ends": "{label}: {p}, {low} at both ends: {rows}",
@@ -81,8 +80,6 @@ ENGLISH = {
     "ask next": "Ask for the {column} next: it is worth {worth} of loss, costs {cost}.",
     "and more": "and {n} more",
     "empty is state": "a missing cell is a state of its own there",
-    "too many texts": "a text has too many outcomes",
-    "too many counts": "its counts, {n}, are too many to go through",
     "too many outcomes": "it has {n} outcomes, too many to go through",
     "heavy tail": "its density has too heavy a tail to be weakened by calibration",
 }
@@ -103,15 +100,7 @@ CHINESE = {
     "at most": "至多 {value}",
     "not over": "不大于 {value}",
     "seconds": "{value} 秒",
-    "binned": "分箱 {label}",
-    "no known word": "没有已知的词",
-    "absent words": "未出现的词 {factor}",
-    "without word": "去掉“{word}”",
     "missing": "缺失",
-    "bin under": "{high} 以下",
-    "bin between": "{low} 至 {high}",
-    "bin from": "{low} 及以上",
-    "bin all": "全部",
     "head": "{prediction} 而不是 {against}，概率 {p}",
     "head calibrated": "{prediction} 而不是 {against}，概率 {p}（校准后 {calibrated}）",
     "before": "看这一行之前",
@@ -140,6 +129,7 @@ CHINESE = {
     "why impossible": "，依据类别频率，因为这一行在两个类别中都不可能出现",
     "but": "；反对它的是 {name}",
     "more rows": "还有 {n} 行",
+    "row": "第 {n} 行",
     "interval": "{label}：{p}，在 {low} 与 {high} 之间：{rows}",
     "interval ends": "{label}：{p}，两端都是 {low}：{rows}",
     "one supports": "{rows}支持这一结论",
@@ -153,8 +143,6 @@ CHINESE = {
     "ask next": "下一步问 {column}：可减少损失 {worth}，成本 {cost}。",
     "and more": "还有 {n} 个",
     "empty is state": "在那里，缺失的单元格本身就是一个状态",
-    "too many texts": "文本的可能结果太多",
-    "too many counts": "它的计数（{n}）太多，无法逐一计算",
     "too many outcomes": "它有 {n} 种结果，太多，无法逐一计算",
     "heavy tail": "它的密度尾部太重，无法按校准减弱",
 }
@@ -235,6 +223,68 @@ def _phrase(key: str, values: dict[str, Any]) -> Phrase:
     return Phrase(key, **values)
 
 
-def in_language(reason: str, language: Language) -> str:
-    """Say a reason in a language, where it is known how."""
+REASONS: dict[str, str] = {}
+"""Reasons as they are written in English, with places for values, and in Chinese."""
+
+PARTS = frozenset({"what", "parts", "title", "reason"})
+"""Places whose values are reasons themselves, or lists of them."""
+
+
+def own_phrases(said: Mapping[str, tuple[str, str]]) -> None:
+    """Add what one file says, in English and in Chinese."""
+    ENGLISH.update({key: english for key, (english, _) in said.items()})
+    CHINESE.update({key: chinese for key, (_, chinese) in said.items()})
+
+
+def own_reasons(said: Mapping[str, str]) -> None:
+    """Add reasons that one file gives, in English, and how each is said in Chinese."""
+    REASONS.update(said)
+    _patterns.cache_clear()
+
+
+def retold(text: str, language: Language) -> str:
+    """Say a reason that is kept in English in a language; what nobody knows how to say stays as it is.
+
+    >>> own_reasons({"only {n} of {what}": "{what}只有 {n} 个", "rows": "行"})
+    >>> retold("only 7 of rows; xyz", Language.of("zh")), retold("only 7 of rows", EN)
+    ('行只有 7 个；xyz', 'only 7 of rows')
+    """
+    if language.code == "en":
+        return str(text)
+    language = LANGUAGES[language.code]  # rooms have languages of their own, with other sentences
+    if isinstance(text, Phrase):
+        return text.to(language)
+    return language.say("semicolon").join(_clause(clause) for clause in text.split("; "))
+
+
+def _clause(text: str) -> str:
+    for pattern, chinese in _patterns():
+        found = pattern.fullmatch(text)
+        if found:
+            values = {name: _listed(own) if name in PARTS else own for name, own in found.groupdict().items()}
+            return chinese.format(**values)
+    return text
+
+
+def _listed(text: str) -> str:
+    """Say a list, whose members are parted by commas outside of brackets."""
+    return "，".join(map(_clause, re.split(r", (?![^(]*\))", text)))
+
+
+@cache
+def _patterns() -> "list[tuple[re.Pattern[str], str]]":
+    """Give the reasons as patterns, those with most letters of their own first; n is a number."""
+
+    def pattern(english: str) -> "re.Pattern[str]":
+        pieces = re.split(r"\{(\w+)\}", english)
+        names = (f"(?P<{name}>{'[-+.,e0-9]+' if name == 'n' else '.+?'})" for name in pieces[1::2])
+        own = map(re.escape, pieces[::2])
+        return re.compile("".join(part for pair in zip(own, [*names, ""], strict=True) for part in pair), re.DOTALL)
+
+    order = sorted(REASONS, key=lambda english: -len(re.sub(r"\{\w+\}", "", english)))
+    return [(pattern(english), REASONS[english]) for english in order]
+
+
+def in_language(reason: Any, language: Language) -> Any:
+    """Say a reason, or the value of a cell, in a language, where it is known how."""
     return reason.to(language) if isinstance(reason, Phrase) else reason

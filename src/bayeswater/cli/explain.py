@@ -35,6 +35,7 @@ def explain(
     from bayeswater.data.row_places import Stretch, rows_named
     from bayeswater.errors import DataError
     from bayeswater.models.streaming.sources import column_names
+    from bayeswater.phrases import Language
 
     classifier = load_model(model)
     require_explanations(classifier)
@@ -45,8 +46,9 @@ def explain(
         raise DataError(f"{source.name} has no rows; give a file with rows")
     with warnings_told_once(), rows_named([Stretch(source.name, 0, table.num_rows)]):
         explanations = classifier.explain(table, **other, lang=lang)
+    say = Language.of(lang).say
     for number, explanation in enumerate(explanations, start=1):
         if as_json:
             print_document({"row": number, **explanation.to_dict()}, on_one_line=True)
         else:
-            print(f"{'' if number == 1 else chr(10)}row {number}\n{explanation}")
+            print(f"{'' if number == 1 else chr(10)}{say('row', n=number)}\n{explanation}")

@@ -33,7 +33,15 @@ from bayeswater.families.numbers import Candidate, NumberFamily, NumberView, Ope
 from bayeswater.families.view import ColumnView, NumberOptions
 from bayeswater.inference.formula import NumberForm, Weights
 from bayeswater.inference.linear import Line, require_whole
+from bayeswater.phrases import own_reasons
 from bayeswater.typing import Array
+
+own_reasons(
+    {
+        "beta": "贝塔",
+        "numbers that are not between 0 and 1": "有不在 0 与 1 之间的数",
+    }
+)
 
 LEAST_ROWS = 1e-6
 """Rows spread evenly of which there is a trace in any case: without it a single value would be infinitely probable."""

@@ -29,9 +29,33 @@ from bayeswater.estimate.normal_parameters import dirichlet_log_evidence, or_imp
 from bayeswater.families.family import Settings, require_sums
 from bayeswater.families.numbers import Candidate, NumberFamily, OpenColumn, Weighed
 from bayeswater.families.states import StateFamily, bin_edges, counts_of_values, without_unknown
+from bayeswater.phrases import own_phrases, own_reasons
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.key_counts import Occupied
 from bayeswater.typing import Array
+
+own_phrases(
+    {
+        "binned": ("binned {label}", "分箱 {label}"),
+    }
+)
+own_reasons(
+    {
+        "binned": "分箱",
+        "bins": "分箱",
+        "{n} bins": "{n} 个箱",
+        "few values": "取值很少",
+        "one value in most rows": "多数行取同一个值",
+        "{n} bin by {what}": "按 {what} 分为 {n} 个箱",
+        "{n} bins by {what}": "按 {what} 分为 {n} 个箱",
+        "{n} bins by {what}, since {other} finds no cut": "按 {what} 分为 {n} 个箱，因为 {other} 找不到切点",
+        "{n} bin by {what}, since {other} finds no cut": "按 {what} 分为 {n} 个箱，因为 {other} 找不到切点",
+        "{n} bins of equal frequency, as {other} finds no cut": "等频分为 {n} 个箱，因为 {other} 找不到切点",
+        "one bin, as {other} finds no cut": "一个箱，因为 {other} 找不到切点",
+        "equal_frequency": "等频",
+        "equal_width": "等宽",
+    }
+)
 
 BIN_COUNTS = (4, 8, 16, 32, 64)
 """Numbers of bins that are tried; a column of fewer different values has a bin for each."""

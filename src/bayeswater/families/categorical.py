@@ -17,8 +17,16 @@ from bayeswater.errors import DataError
 from bayeswater.estimate.dirichlet import Beta, Dirichlet
 from bayeswater.families.family import Settings, require_sums
 from bayeswater.families.states import StateFamily, without_unknown
+from bayeswater.phrases import own_reasons
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.typing import Array
+
+own_reasons(
+    {
+        "categorical": "类别",
+        "bernoulli": "是否（伯努利）",
+    }
+)
 
 
 class Categorical(StateFamily):

@@ -29,11 +29,23 @@ from bayeswater.families.settings import MDL
 from bayeswater.families.states import counts_of_values
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import ordered_map
+from bayeswater.phrases import own_reasons
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
+
+own_reasons(
+    {
+        "log-evidence per row: {parts}": "每行的对数证据：{parts}",
+        "{title} {n}": "{title} {n}",
+        "{title} beyond float64": "{title} 超出 float64",
+        "{title} {n} (too close to prefer)": "{title} {n}（相差太小）",
+        "{title} not eligible ({reason})": "{title} 不适用（{reason}）",
+        "one value, {n}, and empty cells": "只有一个值 {n}，其余为空",
+    }
+)
 
 TIE = 1.0
 """Families whose log-evidence differs by no more, a factor below 3 in probability, are tied: the first is taken."""

@@ -21,10 +21,19 @@ from bayeswater.families.registry import OF_TEXT, key_of, law_of
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import best_class, log_posterior
 from bayeswater.inference.scoring import score_blocks
+from bayeswater.phrases import own_reasons
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
 from bayeswater.statistics.text_sums import TextSums
 from bayeswater.typing import Array
+
+own_reasons(
+    {
+        "no class has a second row to compare readings by": "没有哪一类有第二行可供比较读法",
+        "leave-one-out of {n} rows: {parts}": "对 {n} 行留一：{parts}",
+        "{title} {n} % right (log-loss {loss})": "{title} 正确 {n} %（对数损失 {loss}）",
+    }
+)
 
 COMPARED_ROWS = 20_000
 """Rows by which the ways to read a text are compared, at most."""

@@ -6,11 +6,14 @@ from all rows best, by their part of its Kullback-Leibler divergence, P(w | k) l
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from bayeswater.data.reading.column_plan import Column
+from bayeswater.data.reading.number_table import bin_labels
+from bayeswater.phrases import Language
 from bayeswater.typing import Array
 
 MOST_POINTS = 400
@@ -53,6 +56,18 @@ class ColumnCurve:
     edges: Array | None = None
     is_log: bool = False
     period: float | None = None
+
+    def told_in(self, language: Language, column: Column | None) -> "ColumnCurve":
+        """Call bins, weekdays and months as a language does; `column` is how the model reads it."""
+        if column is None:
+            return self
+        if column.cuts is not None and self.kind == "bins":
+            names = dict(zip(bin_labels(column), bin_labels(column, language), strict=True))
+        elif column.part in ("weekday", "month"):
+            names = {label: language.say(label) for label in self.at if label is not None}
+        else:
+            return self
+        return replace(self, at=[names.get(label, label) for label in self.at])
 
 
 def class_shares(n_classes: int) -> Array:

@@ -49,8 +49,20 @@ from bayeswater.inference.formula import Distance, NumberForm
 from bayeswater.inference.normal_joint import LOG_TWO_PI, GaussianJoint, gaussian_joint, student_log_density
 from bayeswater.inference.normals_without import FloorWithout
 from bayeswater.kernels.moments import FAINT
+from bayeswater.phrases import own_reasons
 from bayeswater.statistics.moments import Moments
 from bayeswater.typing import Array
+
+own_reasons(
+    {
+        "gaussian": "正态",
+        "Gaussian": "正态",
+        "lognormal": "对数正态",
+        "log-normal": "对数正态",
+        "negative numbers": "有负数",
+        "zeros": "有零",
+    }
+)
 
 VARIANCE_SHAPE = 1.0
 """Half the rows that the variance within classes is worth as an expectation of the variance of a class."""

@@ -41,10 +41,19 @@ from bayeswater.inference.formula import Weights
 from bayeswater.inference.linear import Line, line_of_numbers
 from bayeswater.kernels.sorted_column import log_factorial
 from bayeswater.kernels.threads import ordered_map, row_blocks
-from bayeswater.phrases import Phrase
+from bayeswater.phrases import Phrase, own_reasons
 from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.key_counts import Occupied
 from bayeswater.typing import Array
+
+own_reasons(
+    {
+        "negative_binomial": "负二项",
+        "negative binomial": "负二项",
+        "too many different counts": "不同的计数太多",
+        "a value that stands apart": "有一个孤立的值",
+    }
+)
 
 DISPERSIONS = 2.0 ** np.arange(-3, 7)
 """From 1/8, where most counts are 0 and some are very large, to 64, which is next to Poisson's law."""

@@ -30,12 +30,23 @@ from bayeswater.families.wording import shown
 from bayeswater.inference.drawing import Stage, stream
 from bayeswater.inference.formula import CellForm, NumberForm
 from bayeswater.kernels.threads import ordered_map
+from bayeswater.phrases import own_reasons
 from bayeswater.statistics.key_counts import ColumnHistogram, Occupied
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
     from bayeswater.families.number_profile import NumberProfile
+
+own_reasons(
+    {
+        "column {name} is {title}, for {all}, but row {n} has {value}: such cells are left out ({k} of {rows} rows)": (
+            "列 {name} 为{title}，但第 {n} 行为 {value}：此类单元格未计入（{rows} 行中的 {k} 行）"
+        ),
+        "no values": "没有值",
+        "one value only, {n}": "只有一个值，{n}",
+    }
+)
 
 IN_SECONDS = ("time", "duration")
 """Beginnings of the types of columns that are read as seconds (timestamps are days)."""

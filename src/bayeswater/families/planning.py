@@ -24,8 +24,26 @@ from bayeswater.families.family import NOTHING_SAID, ColumnSettings
 from bayeswater.families.registry import BINNED, LAWS, NUMERIC, OF_TEXT, families_of, kinds_of, require_options
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map
+from bayeswater.phrases import own_reasons
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
+
+own_reasons(
+    {
+        "as told": "按指定",
+        "ignored": "不读取",
+        "no value in the first rows, and later ones do not agree what it holds": (
+            "前面的行没有值，后面的行对其内容不一致"
+        ),
+        "a date: its days": "日期：天数",
+        "a date as {style}: its days": "写作 {style} 的日期：天数",
+        "a date: its weekday": "日期：星期几",
+        "a date: its month": "日期：月份",
+        "a date: its time of day": "日期：一天中的时间",
+        "{what}, written as {style}": "{what}，写作 {style}",
+        "{n} different": "{n} 个不同的值",
+    }
+)
 
 NOT_AGREED = "no value in the first rows, and later ones do not agree what it holds"
 """Why a column is left out whose pieces tell different kinds."""

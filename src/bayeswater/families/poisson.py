@@ -31,10 +31,24 @@ from bayeswater.inference.linear import Line, line_of_numbers
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.sorted_column import log_factorial
-from bayeswater.phrases import Phrase
+from bayeswater.phrases import Phrase, own_phrases, own_reasons
 from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
+
+own_phrases(
+    {
+        "too many counts": ("its counts, {n}, are too many to go through", "它的计数（{n}）太多，无法逐一计算"),
+    }
+)
+own_reasons(
+    {
+        "poisson": "泊松",
+        "Poisson": "泊松",
+        "large numbers": "数太大",
+        "fractions": "有小数",
+    }
+)
 
 JEFFREYS, PSEUDO_COUNT = 0.5, "the pseudo-count of its rate"
 """Pseudo-count of a rate when none is given, and how it is called."""

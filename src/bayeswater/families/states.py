@@ -50,6 +50,7 @@ from bayeswater.inference.leave_one_out import leave_out_own_class, states_own_w
 from bayeswater.inference.linear import CategoryJoint, Line, line_of_states, with_unseen
 from bayeswater.kernels.category_tables import sum_of_own_states
 from bayeswater.kernels.remainders import remainder
+from bayeswater.phrases import Phrase
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.typing import Array
 
@@ -95,7 +96,11 @@ class StateView(ColumnView):
         """Give the cell as the user gave it; of a date, its weekday or month."""
         code = self.code(row)
         is_derived = self.column.part in ("weekday", "month")
-        return self.labels[code] if is_derived and code < len(self.labels) else super().value(row)
+        return self._named(self.labels[code]) if is_derived and code < len(self.labels) else super().value(row)
+
+    def _named(self, label: Any) -> Any:
+        """Name a state; weekdays and months so that they can be told in other languages."""
+        return Phrase(label) if self.column.part in ("weekday", "month") and label is not None else label
 
     def reading(self, row: int, chosen: int, against: int) -> str:
         """Name the bin of a number."""
@@ -146,7 +151,7 @@ class StateView(ColumnView):
         label = self._label(code)
         if self.is_binned and label is not None:
             return bin_labels(self.column, self.language)[int(code)]
-        return cell(label, self.language)
+        return cell(self._named(label), self.language)
 
 
 @dataclass(frozen=True)

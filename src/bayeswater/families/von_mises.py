@@ -41,7 +41,17 @@ from bayeswater.families.numbers import Candidate, NumberFamily, NumberView, Ope
 from bayeswater.families.view import ColumnView, NumberOptions
 from bayeswater.inference.formula import Circle
 from bayeswater.inference.linear import Line, require_whole
+from bayeswater.phrases import own_reasons
 from bayeswater.typing import Array
+
+own_reasons(
+    {
+        "von_mises": "冯·米塞斯（圆周）",
+        "von Mises": "冯·米塞斯（圆周）",
+        "no period": "没有周期",
+        "too many different numbers": "不同的数太多",
+    }
+)
 
 MOST_KAPPA = 1e8
 """Of values that are all equal: a standard deviation of a ten thousandth of a radian."""

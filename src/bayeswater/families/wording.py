@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.display_width import shortened
-from bayeswater.phrases import EN, Language
+from bayeswater.phrases import EN, Language, in_language
 from bayeswater.typing import is_number
 
 ALIKE = 1.05
@@ -44,7 +44,9 @@ def cell(value: Any, language: Language = EN) -> str:
     >>> cell("red"), cell(None)
     ('= red', 'is empty')
     """
-    return language.say("is empty") if value is None else language.say("= value", value=shown(value))
+    if value is None:
+        return language.say("is empty")
+    return language.say("= value", value=shown(in_language(value, language)))
 
 
 def ratio(log_ratio: float, language: Language = EN) -> str:

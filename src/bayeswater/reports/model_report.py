@@ -17,10 +17,11 @@ from bayeswater.decision.scores import Scores
 from bayeswater.errors import BayesError, BayesWarning, DataError, SchemaError, nearest_names
 from bayeswater.explain.importance import curve_or_none, importance
 from bayeswater.explain.nomogram import scale_of
+from bayeswater.families.curve import ColumnCurve
 from bayeswater.markup import Safe, bar, html_table
 from bayeswater.models.comparing.compare import compare
 from bayeswater.models.streaming.partial_rows import cell_names
-from bayeswater.phrases import Language
+from bayeswater.phrases import Language, retold
 from bayeswater.reports.audit import audit
 from bayeswater.reports.independent import INDEPENDENT
 from bayeswater.reports.page import figures, note, page, scrolled, section, shaded, subsection
@@ -145,7 +146,9 @@ def model_report(
         if group is not None:
             found = audit(model, rows.table, target, group=group, positive=labels[k], lang=lang)
             parts.append(section(language.say("by group"), scrolled(Safe(found._repr_html_()))))
-    told += dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, BayesWarning))
+    told += dict.fromkeys(
+        retold(str(one.message), language) for one in caught if issubclass(one.category, BayesWarning)
+    )
     parts.append(_warned(rows, told))
     title = language.say("report title", target=target)
     return page(title, parts, language.say("made by", version=__version__), lang)
@@ -310,10 +313,8 @@ def _columns(rows: ReportedRows) -> list[Safe]:
     other = 0 if rows.k else len(rows.labels) - 1
     scales = []
     for one in ranked:
-        curve = curve_or_none(rows.model, one.column)
-        scale = (
-            None if curve is None or curve.kind == "words" else scale_of(curve, rows.k, other, *_ends(rows, one.column))
-        )
+        curve = _curve(rows, one.column)
+        scale = None if curve is None else scale_of(curve, rows.k, other, *_ends(rows, one.column))
         if scale is not None:
             scales.append(scale)
     if not scales or rows.k == other:
@@ -331,6 +332,15 @@ def _columns(rows: ReportedRows) -> list[Safe]:
     start = intercept if np.isfinite(intercept) else 0.0
     picture = nomogram_picture(scales[:MOST_SCALES], start, say("frequencies"), say("log-odds"), title)
     return [*parts, section(title, *map(note, notes), scrolled(picture))]
+
+
+def _curve(rows: ReportedRows, name: str) -> ColumnCurve | None:
+    """Give what was learned of a column, with states as the language calls them; None for a text."""
+    found = curve_or_none(rows.model, name)
+    if found is None or found.kind == "words":
+        return None
+    plan = getattr(rows.model, "columns_", None)
+    return found if plan is None else found.told_in(Language.of(rows.language.code), plan[name])
 
 
 def _ends(rows: ReportedRows, column: str) -> tuple[float, float]:
@@ -374,7 +384,11 @@ def _warned(rows: ReportedRows, told: list[str]) -> Safe:
     say = rows.language.say
     lines = list(told)
     plan = getattr(rows.model, "columns_", ())
-    lines += [say("column left out", column=own.name, why=own.why) for own in plan if own.family == IGNORED]
+    lines += [
+        say("column left out", column=own.name, why=retold(own.why, rows.language))
+        for own in plan
+        if own.family == IGNORED
+    ]
     calibration = vars(rows.model).get("calibration_")
     if calibration is None:
         lines.append(say("not calibrated"))

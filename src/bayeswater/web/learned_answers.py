@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.reading.column_plan import IGNORED
+from bayeswater.data.reading.column_plan import IGNORED, Column
 from bayeswater.explain.importance import TEXT_ROWS, information_of
 from bayeswater.explain.nomogram import scale_of
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.models.streaming.partial_rows import cell_names
+from bayeswater.phrases import Language, retold
 from bayeswater.reports.independent import INDEPENDENT
 from bayeswater.web.fields import Field, curve_of
-from bayeswater.web.plain import QuestionError, text_of, written
+from bayeswater.web.plain import QuestionError, language_of, text_of, written
 from bayeswater.web.subjects import ClassifierSubject
 
 MOST_POINTS = 160
@@ -25,27 +26,33 @@ MOST_NOMOGRAM = 30
 """Columns of a nomogram: those that carry most, as many as a page holds."""
 
 
-def _columns(subject: ClassifierSubject) -> list[tuple[str, str, str]]:
-    """Name the columns as the model sees them, with family and reason."""
+def _columns(subject: ClassifierSubject) -> list[Column]:
+    """Give the columns as the model sees them, with family and reason."""
     plan = getattr(subject.model, "columns_", None)
     if plan is None:
-        return [(str(name), "", "") for name in cell_names(subject.model)]
-    return [(column.name, column.family, column.why) for column in plan]
+        return [Column(str(name), str(name), "") for name in cell_names(subject.model)]
+    return list(plan)
 
 
 def columns(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Give all columns, those that carry most first, with pictures."""
-    prior, left_out = subject.frequencies, []
+    prior, left_out, language = subject.frequencies, [], language_of(asked)
     told: list[dict[str, Any]] = []
-    for name, family, why in _columns(subject):
-        if family == IGNORED:
-            left_out.append({"name": name, "why": why})
+    for column in _columns(subject):
+        facts: dict[str, Any] = {"name": column.name, "why": retold(column.why, language)}
+        if column.family == IGNORED:
+            left_out.append(facts)
             continue
-        curve = curve_of(subject.model, name)
-        bits = information_of(subject.model, name, prior, _texts(subject, name))
-        told.append({"name": name, "family": family, "why": why, "bits": bits, "picture": _picture(curve, MOST_POINTS)})
+        facts["family"] = retold(column.family, language)
+        facts["bits"] = information_of(subject.model, column.name, prior, _texts(subject, column.name))
+        told.append(facts | {"picture": _picture(_curve(subject, column, language), MOST_POINTS)})
     told.sort(key=lambda one: -(one["bits"] if one["bits"] is not None else -1.0))
     return {"columns": told, "left_out": left_out}
+
+
+def _curve(subject: ClassifierSubject, column: Column, language: Language) -> ColumnCurve | None:
+    found = curve_of(subject.model, column.name)
+    return None if found is None else found.told_in(language, column)
 
 
 def _texts(subject: ClassifierSubject, name: str) -> list[Any]:
@@ -109,11 +116,10 @@ def nomogram(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, 
         raise QuestionError("a nomogram compares two classes")
     k, other = classes.index(chosen), classes.index(against)
     scales = []
-    for own in columns(subject, {})["columns"]:
-        curve = curve_of(subject.model, own["name"])
-        if curve is None:
-            continue
-        scale = _scale(curve, k, other, subject.fields.get(own["name"]))
+    planned = {column.name: column for column in _columns(subject)}
+    for own in columns(subject, asked)["columns"]:
+        curve = _curve(subject, planned[own["name"]], language_of(asked))
+        scale = None if curve is None else _scale(curve, k, other, subject.fields.get(own["name"]))
         if scale is not None:
             scales.append({"name": own["name"], "bits": own["bits"], **scale})
     prior = subject.frequencies

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from starlette.responses import Response
 
+from bayeswater.phrases import LANGUAGES, Language
+
 
 class QuestionError(ValueError):
     """A question that no page of ours asks, or a value that cannot be."""
@@ -67,6 +69,11 @@ def text_of(asked: Mapping[str, Any], name: str, default: str = "") -> str:
     if not isinstance(value, str):
         raise QuestionError(f"{name} is no text")
     return value
+
+
+def language_of(asked: Mapping[str, Any]) -> Language:
+    """Read the language in which sentences are told."""
+    return LANGUAGES["zh" if asked.get("lang") == "zh" else "en"]
 
 
 def mapping_of(asked: Mapping[str, Any], name: str) -> dict[str, Any]:

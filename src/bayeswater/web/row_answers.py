@@ -9,9 +9,10 @@ from bayeswater.decision.loss import Loss
 from bayeswater.errors import BayesError
 from bayeswater.families.wording import shown
 from bayeswater.models.streaming.partial_rows import partial_rows
+from bayeswater.phrases import in_language
 from bayeswater.web.costs import loss_of, prior_of
 from bayeswater.web.fields import NOT_READ, curve_of
-from bayeswater.web.plain import QuestionError, as_json, mapping_of, number_of, text_of, written
+from bayeswater.web.plain import QuestionError, as_json, language_of, mapping_of, number_of, text_of, written
 from bayeswater.web.subjects import ClassifierSubject
 
 MOST_QUESTIONS = 12
@@ -32,13 +33,13 @@ def posterior(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str,
     """Give the probabilities of a row, and what makes up the log-odds of the likeliest class against another."""
     model, X = partial_rows(subject.model, facts_of(subject, asked))
     against = _label(subject, text_of(asked, "against"))
-    explained = model.explain(X, against, lang=language_of(asked))
+    explained = model.explain(X, against, lang=language_of(asked).code)
     why = explained[0]
     left_out = {*why.missing, *why.unseen}
     reasons = [
         {
             "column": one.column,
-            "value": shown(one.value),
+            "value": shown(in_language(one.value, language_of(asked))),
             "contribution": one.contribution,
             "how": why.how(one),
             "words": [word._asdict() for word in why.words.get(one.column, ())[:20]],
@@ -58,11 +59,6 @@ def posterior(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str,
         "is_impossible": why.is_impossible,
         "summary": why.summary,
     }
-
-
-def language_of(asked: Mapping[str, Any]) -> str:
-    """Read the language in which sentences are told."""
-    return "zh" if asked.get("lang") == "zh" else "en"
 
 
 def as_label(label: Any) -> Any:
@@ -86,7 +82,7 @@ def beyond(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, An
     return {
         "interval": _told(lambda: _interval(model, X), model, "credible_interval"),
         "novelty": _told(lambda: _novelty(subject, facts, X), model, "novelty"),
-        **_turns(model, X, subject, language_of(asked)),
+        **_turns(model, X, subject, language_of(asked).code),
         "decision": decision(model, X, loss, prior),
         "next": _told(lambda: _next(subject, facts, loss, prior, asked), model, "next_best"),
     }
@@ -149,7 +145,7 @@ def _next(
     costs = mapping_of(asked, "costs")
     open_columns = [name for name, own in subject.fields.items() if own.kind != NOT_READ and name not in facts]
     of_column = {name: number_of(costs, name, 0.0, -1e12, 1e12) for name in open_columns}
-    found = subject.model.next_best(dict(facts), loss, of_column, prior=prior, lang=language_of(asked))
+    found = subject.model.next_best(dict(facts), loss, of_column, prior=prior, lang=language_of(asked).code)
     listed = [
         {"column": one.column, **{name: getattr(one.value, name) for name in ("worth", "cost", "net", "error")}}
         for one in found.questions
@@ -158,7 +154,7 @@ def _next(
         "risk_now": found.risk_now,
         "questions": as_json(listed[:MOST_QUESTIONS]),
         "pays": found.best is not None,
-        "skipped": dict(found.skipped),
+        "skipped": {name: in_language(why, language_of(asked)) for name, why in found.skipped.items()},
     }
 
 

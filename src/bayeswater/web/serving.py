@@ -27,8 +27,7 @@ from bayeswater.version import __version__
 from bayeswater.web.app import document_of
 from bayeswater.web.fields import DATE, NOT_READ, NUMBER
 from bayeswater.web.metering import Meter, Rate
-from bayeswater.web.plain import QuestionError, as_json, written
-from bayeswater.web.row_answers import language_of
+from bayeswater.web.plain import QuestionError, as_json, language_of, written
 from bayeswater.web.safety import bounded_body
 from bayeswater.web.served import MOST_ROWS, Loaded, Served
 
@@ -50,7 +49,7 @@ class Limits:
 
 def _explained(asked: Mapping[str, Any]) -> Callable[[Loaded, list[dict[str, Any]]], Any]:
     def answer(loaded: Loaded, rows: list[dict[str, Any]]) -> Any:
-        told = loaded.model.explain(rows, lang=language_of(asked))
+        told = loaded.model.explain(rows, lang=language_of(asked).code)
         return [
             {
                 "prediction": one.prediction,
@@ -96,7 +95,7 @@ def _asked_next(asked: Mapping[str, Any]) -> Callable[[Loaded, list[dict[str, An
             raise QuestionError("costs are a number, or an object of numbers by column")
         told = []
         for row in rows:
-            found = loaded.model.next_best(row, _loss_of(loaded, asked), costs, lang=language_of(asked))
+            found = loaded.model.next_best(row, _loss_of(loaded, asked), costs, lang=language_of(asked).code)
             questions = [
                 {"column": q.column, "worth": q.value.worth, "cost": q.value.cost, "net": q.value.net}
                 for q in found.questions

@@ -34,7 +34,15 @@ from bayeswater.errors import DataError, UnseenCategoryWarning, warn_user
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.interval_cuts import column_range
 from bayeswater.kernels.threads import block_map, row_blocks
+from bayeswater.phrases import own_reasons
 from bayeswater.typing import Array
+
+own_reasons(
+    {
+        "categories that were never counted are left out: {what}": "从未见过的类别，未计入：{what}",
+        "column {name} = {label} in {n} of {rows} rows": "列 {name} = {label}，{rows} 行中的 {n} 行",
+    }
+)
 
 Source = Array | FrameColumn
 """Cells of a column: of an array of numbers, or of a frame."""

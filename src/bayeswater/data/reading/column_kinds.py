@@ -34,10 +34,49 @@ from bayeswater.data.frames import as_numpy
 from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.reading.dates import seconds_of
 from bayeswater.errors import DataError
+from bayeswater.phrases import own_reasons
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+own_reasons(
+    {
+        "no cell has a value": "没有单元格有值",
+        "true or false": "真或假",
+        "{n} declared": "声明了 {n} 个",
+        "categories by type": "类型为类别",
+        "only 0 and 1": "只有 0 和 1",
+        "only {n}": "只有 {n}",
+        "whole numbers from {n} to {high}": "{n} 到 {high} 的整数",
+        "numbers from {n} to {high}": "{n} 到 {high} 的数",
+        "numbers from {n} to {high}, not all whole": "{n} 到 {high} 的数，不全是整数",
+        "{what} in seconds, all whole, from {n} to {high}": "{what}（秒），全为整数，{n} 到 {high}",
+        "{what} in seconds, not all whole, from {n} to {high}": "{what}（秒），不全是整数，{n} 到 {high}",
+        "times of day": "一天中的时间",
+        "durations": "时长",
+        "{n} strings": "{n} 个字符串",
+        "the first {n} strings": "前 {n} 个字符串",
+        "{share} of {what} have {words} words or {letters} CJK characters or more": (
+            "{what}中 {share} 至少有 {words} 个词或 {letters} 个汉字"
+        ),
+        "{share} of {what} are distinct, without blanks": "{what}中 {share} 互不相同且无空格",
+        "{distinct} distinct among {what}": "{what}中有 {distinct} 个不同的",
+        "values of type {kind}": "类型为 {kind} 的值",
+        "{share} look like numbers with a decimal comma: read the file with decimal=','": (
+            "{share} 像是以逗号为小数点的数：读文件时请用 decimal=','"
+        ),
+        "{share} look like dates: write all of them as {example}, or make dates of the column, as {function} does": (
+            "{share} 像是日期：请都写作 {example}，或像 {function} 那样把该列变为日期"
+        ),
+        "{share} look like numbers with a currency, a percent sign or groups of digits: {fix}": (
+            "{share} 像是带货币、百分号或数字分组的数：请写作普通的数"
+        ),
+        "each is the one before and 1, so they may only number the rows: {fix}, columns={how}": (
+            "每个都比前一个大 1，可能只是行号：除非次序有意义，否则请不要读取该列，columns={how}"
+        ),
+    }
+)
 
 BEGINS_AS_NUMBER = r"^[-+(]?\s?[$€£¥₹]?\s?[.,]?\d"
 """How all that is hinted at begins; most columns are passed over by a look at this alone."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswater.errors import DataError
+from bayeswater.phrases import own_phrases
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
+
+own_phrases({day: (day, f"星期{number}") for day, number in zip(WEEKDAYS, "一二三四五六日", strict=True)})
+own_phrases({month: (month, f"{number} 月") for number, month in enumerate(MONTHS, start=1)})
 
 SECONDS_PER_DAY = 86_400
 

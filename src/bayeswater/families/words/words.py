@@ -38,7 +38,7 @@ from bayeswater.inference.drawing import Stage
 from bayeswater.inference.formula import WordForm, WordWeights
 from bayeswater.inference.linear import Line, feature_values, line_of_features
 from bayeswater.limits import require_held_bytes
-from bayeswater.phrases import Phrase
+from bayeswater.phrases import Phrase, own_phrases, own_reasons
 from bayeswater.statistics.feature_sums import BinaryCounts
 from bayeswater.statistics.text_sums import TextSums
 from bayeswater.typing import Array
@@ -50,6 +50,24 @@ WORD_BYTES = 16
 """Of a word that is drawn: the row it stands in, and its code."""
 
 SHOWN_WORDS = 3
+
+own_phrases(
+    {
+        "no known word": ("no known word", "没有已知的词"),
+        "absent words": ("absent words {factor}", "未出现的词 {factor}"),
+        "without word": ("without '{word}'", "去掉“{word}”"),
+        "too many texts": ("a text has too many outcomes", "文本的可能结果太多"),
+    }
+)
+own_reasons(
+    {
+        "text": "文本",
+        "multinomial": "多项（词频）",
+        "complement": "补集（词频）",
+        "marks": "词的有无",
+        "sparse counts": "稀疏计数",
+    }
+)
 
 TOO_MANY = Phrase("too many texts")
 

@@ -163,7 +163,7 @@ function drawCurves(place, told, app) {
   const { roc, reliability, cost, reject, threshold } = told.curves;
   const c = colour(told.positive);
   const top = (...lines) => [0, Math.max(...lines.flat().filter(Number.isFinite), 1e-9) * 1.05];
-  const figure = (name, own, draw, note) => !own ? null : el("figure", {}, el("figcaption", {}, term(t, name, t(name)), note ? el("span", { class: "faint" }, ` ${note}`) : null), own.why_not ? el("p", { class: "faint" }, own.why_not) : draw());
+  const figure = (name, own, draw, note) => !own ? null : el("figure", {}, el("figcaption", {}, term(t, name, t(name)), note ? el("span", { class: "faint" }, ` ${note}`) : null), own.why_not ? el("p", { class: "faint" }, t.said(own.why_not)) : draw());
   const square = { x: [0, 1], y: [0, 1] };
   const biggest = reliability.weight ? Math.max(...reliability.weight, 1) : 1;
   replace(place,

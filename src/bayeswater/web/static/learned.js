@@ -17,11 +17,11 @@ export function mount(root, app) {
     mode = state.mode || "columns";
     modes.forEach((own) => own.setAttribute("aria-pressed", String(own.dataset.mode === mode)));
     if (mode === "nomogram") {
-      nomogram = await app.ask("learned", "nomogram", state.compared ? { chosen: state.compared[0], against: state.compared[1] } : {});
+      nomogram = await app.ask("learned", "nomogram", { lang: app.lang, ...(state.compared ? { chosen: state.compared[0], against: state.compared[1] } : {}) });
       if (nomogram && mode === "nomogram") { drawNomogram(place, nomogram, app); root.dataset.answered = "nomogram"; }
       return;
     }
-    told ??= await app.ask("learned", "columns");
+    told ??= await app.ask("learned", "columns", { lang: app.lang });
     if (!told || mode !== "columns") return;
     replace(place, wall, told.left_out.length ? el("details", { class: "rest" }, el("summary", {}, t("not_read", { n: told.left_out.length })),
       told.left_out.map((own) => el("p", {}, label(own.name), " ", el("span", { class: "faint" }, own.why)))) : null);

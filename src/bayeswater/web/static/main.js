@@ -51,7 +51,7 @@ function asked(view, question, document_ = {}) {
 }
 
 function failed(error) {
-  notice(error instanceof Refused ? app.t("no_key") : error instanceof TypeError ? app.t("no_server") : error.message);
+  notice(error instanceof Refused ? app.t("no_key") : error instanceof TypeError ? app.t("no_server") : app.t.said(error.message));
   return null;
 }
 
@@ -154,6 +154,7 @@ addEventListener("popstate", () => {
 takeKey();
 const languages = navigator.language?.toLowerCase().startsWith("zh") ? "zh" : "en";
 app.t = translator(languages);
+replace(document.getElementById("view"), el("p", { class: "faint", role: "status" }, app.t("loading")));
 overview().then((told) => {
   app.subjects = told.subjects;
   app.preferred = told.lang || languages;

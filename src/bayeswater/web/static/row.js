@@ -65,7 +65,7 @@ function fields(place, app) {
     read.length > MANY_FIELDS ? search : null,
     el("div", { class: "fields" }, made.map((own) => own.node)),
     rest.length ? el("details", { class: "rest" }, el("summary", {}, t("not_read", { n: rest.length })),
-      rest.map((own) => el("p", {}, label(own.name), " ", el("span", { class: "faint" }, own.why)))) : null);
+      rest.map((own) => el("p", {}, label(own.name), " ", el("span", { class: "faint" }, own.why[app.lang === "zh" ? 1 : 0])))) : null);
   return (state, unseen = []) => made.forEach((own) => own.update(state.facts, unseen.includes(own.name)));
 }
 
@@ -208,8 +208,8 @@ function posteriorBars(place, app) {
         }
       });
       replace(facts,
-        interval.why_not ? el("p", { class: "faint" }, t("no_interval", { why: interval.why_not })) : el("p", {}, term(t, "interval", t("support", { n: number(interval.support), level: percent(interval.level) }))),
-        novelty.why_not ? el("p", { class: "faint" }, t("no_novelty", { why: novelty.why_not })) : el("p", { class: "usual" }, term(t, "novelty", t("usual", { share: percent(novelty.share, novelty.share < 0.1 ? 1 : 0) }))),
+        interval.why_not ? el("p", { class: "faint" }, t("no_interval", { why: t.said(interval.why_not) })) : el("p", {}, term(t, "interval", t("support", { n: number(interval.support), level: percent(interval.level) }))),
+        novelty.why_not ? el("p", { class: "faint" }, t("no_novelty", { why: t.said(novelty.why_not) })) : el("p", { class: "usual" }, term(t, "novelty", t("usual", { share: percent(novelty.share, novelty.share < 0.1 ? 1 : 0) }))),
         turning(more, app),
         subject.is_stale ? el("p", { class: "warning" }, t("stale")) : null);
     },
@@ -295,7 +295,7 @@ function whatNext(place, more, app) {
       onchange: (event) => app.change({ costs: { ...app.state.costs, [own.column]: Number(event.target.value) || 0 } }) })),
     el("td", { class: "figure" }, number(own.net, 3))));
   replace(place,
-    next.why_not ? el("p", { class: "faint" }, t("no_next", { why: next.why_not })) : [
+    next.why_not ? el("p", { class: "faint" }, t("no_next", { why: t.said(next.why_not) })) : [
       el("p", { class: "advice" }, !questions.length ? t("nothing_to_ask") : next.pays ? [t("ask"), " ", el("b", {}, label(questions[0].column, 30)), " ", t("worth", { worth: number(questions[0].worth, 3) })] : t("ask_nothing")),
       questions.length ? el("table", { class: "questions" }, el("thead", {}, el("tr", {}, ["fact", "worth_head", "cost_head", "net_head"].map((name) => el("th", { scope: "col" }, name === "worth_head" ? term(t, "worth", t(name)) : t(name))))), el("tbody", {}, asks)) : null,
       Object.entries(next.skipped || {}).map(([name, why]) => el("p", { class: "faint" }, label(name, 24), ": ", why))],

@@ -18,6 +18,7 @@ const STRINGS = {
   print: ["Print", "打印"],
   close: ["Close", "关闭"],
   no_key: ["This page needs its key: open the address that the command printed.", "此页面需要密钥：请打开命令打印出的地址。"],
+  loading: ["The model is being read…", "正在读取模型…"],
   no_server: ["The server has ended: start it again and open its new address.", "服务已结束：请重新启动并打开新的地址。"],
   // one row
   head_known: ["What is known", "已知"],
@@ -252,7 +253,55 @@ const STRINGS = {
   net_on: ["Next rows", "后面的行"],
 };
 
-export const translator = (lang) => (name, values = {}) => {
-  const text = STRINGS[name]?.[lang === "zh" ? 1 : 0] ?? name;
-  return text.replace(/\{(\w+)\}/g, (whole, key) => (key in values ? values[key] : whole));
-};
+// What the library says in English where it cannot answer. {name} stands for what is found there and put in again.
+const SAID = [
+  ["{model} has none", "{model} 没有此项"],
+  ["drawn rows have a value in {name}, or are empty there; here it is not known", "抽取的行在 {name} 处有值或为空；而这里未知"],
+  ["the rows are all of the class, or none is; a rate needs both", "所有行都属于该类，或没有一行属于该类；比率需要两者都有"],
+  ["there are no rows", "没有数据行"],
+  ["there is no column {name}", "没有列 {name}"],
+  ["{name} is {value}; give a number", "{name} 为 {value}；请给出一个数"],
+  ["{name} is {value}; give a date, as {example}", "{name} 为 {value}；请给出日期，如 {example}"],
+  ["{name} needs a text of at most {n} characters", "{name} 需要至多 {n} 个字符的文本"],
+  ["a cost is a number, one for each class", "成本是数，每个类一个"],
+  ["actions have names, each its own", "每个行动都要有自己的名称"],
+  ["frequencies are not negative, and not all 0", "频率不能为负，也不能全为 0"],
+  ["a nomogram compares two classes", "列线图比较两个类"],
+  ["a comparison needs rows whose classes are known", "比较需要类别已知的行"],
+  ["a trail has two ends", "路径有两端"],
+  ["the evidence has probability zero; release some of it", "证据的概率为零；请取消其中一些"],
+  ["{name} is set from outside; release it first", "{name} 由外部设定；请先取消"],
+  ["the probability of {state} is {p}; no evidence on it alone can change that", "{state} 的概率为 {p}；仅关于它的证据无法改变这一点"],
+  ["an exact answer would take {size}, over the limit of {limit}; observe more variables, ask for fewer targets, or use sampling, which gives an estimate and its error", "精确的答案需要 {size}，超过 {limit} 的限度；请观测更多变量，或使用给出估计及误差的抽样"],
+  ["a row misses {n} cells that others depend on; to sum over them takes {m} terms at once, over the limit of {limit}; fit with missing='state' or fewer parents, or fill the cells in", "此行缺少 {n} 个其他列所依赖的单元格；求和需要 {m} 项，超过 {limit} 的限度；请填入这些单元格，或以 missing='state' 或更少的父变量拟合"],
+  ["the file is no JSON document", "该文件不是 JSON 文档"],
+  ["a file of evidence is an object with {names}", "证据文件是含有 {names} 的对象"],
+  ["the network has no tables, so nothing can be observed in it", "该网络没有概率表，因此无法观测"],
+  ["there is no variable {name}; did you mean {other}?", "没有变量 {name}；是指 {other} 吗？"],
+  ["there is no variable {name}; there are {others}", "没有变量 {name}；有 {others}"],
+  ["{name} has no state {state}; did you mean {other}?", "{name} 没有状态 {state}；是指 {other} 吗？"],
+  ["{name} has no state {state}; there are {others}", "{name} 没有状态 {state}；有 {others}"],
+  ["the likelihoods of {name} are those of its states: {states}", "{name} 的似然须对应其状态：{states}"],
+  ["{n} rows left out: no other row of the class to learn from", "{n} 行未计入：该类没有其他行可学"],
+  ["1 row left out: no other row of the class to learn from", "1 行未计入：该类没有其他行可学"],
+  ["{model}: gave probability 0 to what was true in {n} rows", "{model}：有 {n} 行的真实情况被赋予概率 0"],
+  ["{model}: gave probability 0 to what was true in 1 row", "{model}：有 1 行的真实情况被赋予概率 0"],
+  ["{who}: column {name} is left out: {why}", "{who}：未读取列 {name}：{why}"],
+].map(([english, chinese]) => [new RegExp("^" + english.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, "(?<$1>.+?)") + "$", "s"), chinese]);
+
+function said(text, lang) {
+  for (const [english, chinese] of lang === "zh" ? SAID : []) {
+    const found = text.match(english);
+    if (found) return chinese.replace(/\{(\w+)\}/g, (whole, name) => found.groups[name]);
+  }
+  return text;
+}
+
+// Gives the words of a language by their name; `said` puts a sentence of the library into it, where it is known.
+export function translator(lang) {
+  const words = (name, values = {}) => {
+    const text = STRINGS[name]?.[lang === "zh" ? 1 : 0] ?? name;
+    return text.replace(/\{(\w+)\}/g, (whole, key) => (key in values ? values[key] : whole));
+  };
+  return Object.assign(words, { said: (text) => said(text, lang) });
+}

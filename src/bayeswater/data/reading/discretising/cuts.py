@@ -24,8 +24,17 @@ from bayeswater.data.labels import narrow_codes
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.interval_cuts import interval_codes
 from bayeswater.kernels.threads import row_blocks
-from bayeswater.phrases import EN, Language
+from bayeswater.phrases import EN, Language, own_phrases
 from bayeswater.typing import Array
+
+own_phrases(
+    {
+        "bin under": ("under {high}", "{high} 以下"),
+        "bin between": ("{low} to {high}", "{low} 至 {high}"),
+        "bin from": ("from {low} on", "{low} 及以上"),
+        "bin all": ("all", "全部"),
+    }
+)
 
 
 def interval_names(limits: Sequence[str], language: Language = EN) -> list[str]:
