@@ -23,7 +23,7 @@ The probability of each class before a row is looked at is smoothed alike:
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,6 +31,7 @@ import numpy as np
 
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
+from bayeswater.estimate.class_weights import ClassWeights
 from bayeswater.kernels.remainders import remainder
 from bayeswater.typing import LARGEST_COUNT, Array, is_number, is_pseudo_count
 
@@ -279,17 +280,18 @@ def checked_class_prior(given: Any, n_classes: int, name: str) -> Array | None:
 
 @dataclass(frozen=True)
 class Prior:
-    """The class prior, as counted or as given, and without a row.
+    """The class prior, as counted, weighed or given, and without a row.
 
         P(y) = (N_y + a) / (N + K a)
 
-    Joints of a class and a column have the counted prior in them. Where another one is given they are moved by the
+    Joints of a class and a column have the counted prior in them. Where another one holds they are moved by the
     difference of the two: what the columns say of a class stays as it is.
     """
 
     count: Array  # (n_classes,)
     alpha: float  # pseudo-count of each class
     given: Array | None = None  # logarithm of probabilities that are given
+    weights: ClassWeights | None = None
 
     @classmethod
     def of(
@@ -302,6 +304,16 @@ class Prior:
         with np.errstate(divide="ignore"):
             return cls(count, alpha, np.log(given))
 
+    @property
+    def as_counted(self) -> "Prior":
+        """The prior of the rows, whatever is given."""
+        return replace(self, given=None, weights=None)
+
+    @property
+    def unweighted(self) -> "Prior":
+        """The same without weights: structures are chosen by rows as they are counted."""
+        return replace(self, weights=None)
+
     @cached_property
     def counted(self) -> Array:
         """Log prior as counted: (n_classes,)."""
@@ -310,24 +322,33 @@ class Prior:
     @property
     def log(self) -> Array:
         """Log prior: (n_classes,)."""
-        return self.counted if self.given is None else self.given
+        if self.given is not None:
+            return self.given
+        if self.weights is None:
+            return self.counted
+        return log_posterior_mean(self.weights.weighed(self.count), self.alpha, axis=0)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is that of the rows."""
+        return self.given is None and self.weights is None
 
     @property
     def shift(self) -> Array | None:
-        """What moves joints with the counted prior in them to the given one: (n_classes,), None if none is given."""
-        return None if self.given is None else _difference(self.given, self.counted)
+        """What moves joints with the counted prior in them to this one: (n_classes,), None if it is the same."""
+        return None if self.is_counted else _difference(self.log, self.counted)
 
     def without(self, codes: Array, removed: Array) -> Array:
         """Log prior with each row taken out of the counts: (n_rows, n_classes)."""
         if self.given is not None:
             return np.broadcast_to(self.given, (len(codes), len(self.count)))
-        return log_prior_without(self.count, self.alpha, codes, removed)
+        return log_prior_without(self.count, self.alpha, codes, removed, self.weights)
 
     def shift_without(self, codes: Array, removed: Array) -> Array | None:
         """`shift`, with each row taken out of the counts: (n_rows, n_classes)."""
-        if self.given is None:
+        if self.is_counted:
             return None
-        return _difference(self.given, log_prior_without(self.count, self.alpha, codes, removed))
+        return _difference(self.without(codes, removed), self.as_counted.without(codes, removed))
 
 
 def _difference(given: Array, counted: Array) -> Array:
@@ -335,10 +356,17 @@ def _difference(given: Array, counted: Array) -> Array:
     return np.where(np.isneginf(counted), -np.inf, given - np.where(np.isneginf(counted), 0.0, counted))
 
 
-def log_prior_without(count: Array, class_alpha: float, codes: Array, removed: Array) -> Array:
+def log_prior_without(
+    count: Array, class_alpha: float, codes: Array, removed: Array, weights: ClassWeights | None = None
+) -> Array:
     """Log class prior for each row with that row taken out of the class counts: (n_rows, n_classes)."""
+    own = remainder(count[codes], removed)
+    if weights is not None:
+        counts = np.tile(count.astype(np.float64), (len(codes), 1))
+        counts[np.arange(len(codes)), codes] = own
+        return log_posterior_mean(weights.weighed(counts), class_alpha, axis=1)
     smoothed = count + class_alpha
-    own = remainder(count[codes], removed) + class_alpha
+    own += class_alpha
     total = smoothed.sum() - smoothed[codes] + own  # (n_rows,)
     with np.errstate(divide="ignore"):
         log_total = np.log(np.where(total > 0, total, 1.0))

@@ -7,7 +7,7 @@ each column. A cell that is missing has no factor. Where it is the parent of one
 exactly: messages go from the leaves to the roots, log sum_b P(b | y, a) prod of the messages of the children of b.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -47,11 +47,10 @@ class Forest:
         return cls(prior, estimate, tuple(p if p >= 0 and estimate.n_states[p] else -1 for p in parents))
 
     @classmethod
-    def of_star(cls, estimate: PairEstimate, center: int, given: Array | None) -> "Forest":
+    def of_star(cls, prior: Prior, estimate: PairEstimate, center: int) -> "Forest":
         """One column as the parent of all the others, counted in one piece with the class: a SPODE."""
         alpha = float(estimate.joint_cell[center] * estimate.n_states[center])
-        with np.errstate(divide="ignore"):
-            prior = Prior(estimate.observed[center], alpha, None if given is None else np.log(given))
+        prior = replace(prior, count=estimate.observed[center], alpha=alpha)
         parents = tuple(-1 if j == center else center for j in range(estimate.n_columns))
         return cls(prior, estimate, parents, counted_by=center)
 

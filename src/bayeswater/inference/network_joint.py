@@ -90,9 +90,10 @@ def sample_codes(network: Network, n_rows: int, streams: np.random.SeedSequence)
 
 @dataclass(frozen=True)
 class ClassJoint:
-    """A network whose first variable is the class."""
+    """A network whose first variable is the class; `shift` (n_classes,) is added to what it says of the classes."""
 
     tree: JunctionTree
+    shift: Array | float = 0.0
 
     @property
     def n_classes(self) -> int:
@@ -112,4 +113,4 @@ class ClassJoint:
         rows[:, :, 0] = np.arange(n_classes)[:, None]
         rows[:, :, 1:] = block
         found = marginals(self.tree, rows.reshape(n_classes * n_rows, -1), [])
-        return np.ascontiguousarray(found.log_evidence.reshape(n_classes, n_rows).T)
+        return np.ascontiguousarray(found.log_evidence.reshape(n_classes, n_rows).T) + self.shift

@@ -10,7 +10,7 @@ Joints are averaged in log space: with a thousand columns each of them is far be
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -71,7 +71,7 @@ class SuperParents:
     @cached_property
     def naive(self) -> NaiveScores:
         """What rows without a parent are scored by, with the prior as counted: a given one moves all rows alike."""
-        return NaiveScores(replace(self.prior, given=None), self.estimate, self.is_child)
+        return NaiveScores(self.prior.as_counted, self.estimate, self.is_child)
 
     @cached_property
     def has_table(self) -> bool:
@@ -181,7 +181,7 @@ class SuperParents:
         """`members`, each row taken out of the counts."""
         slots = self.slots(block, removed)
         spodes = self._spodes_without(slots, codes, removed, None, use_loop=False)
-        counted = replace(self.prior, given=None).without(codes, removed)
+        counted = self.prior.as_counted.without(codes, removed)
         return self._as_terms(spodes, self.weight_without(slots, codes, removed), counted)
 
     def _as_terms(self, spodes: Array, weight: Array, log_prior: Array) -> tuple[Array, Array]:

@@ -54,6 +54,9 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
         Whether the class prior is counted; if not it is uniform.
     class_prior : array of shape (n_classes,), optional
         Class probabilities to use instead.
+    class_weight : None, "balanced" or dict {label: weight}, default None
+        How much each class counts in the class prior; "balanced" makes all that have rows as probable. A label that a
+        dict does not name counts 1. P(row | class) stays as the rows say it.
     class_alpha : float, default 0
         Pseudo-count of each class in the class prior.
     min_categories : int or array of shape (n_columns,), optional
@@ -100,6 +103,7 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
+        class_weight: Any = None,
         min_categories: Any = None,
         class_alpha: float = 0.0,
         missing: str = "error",
@@ -112,6 +116,7 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
         self.force_alpha = force_alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.min_categories = min_categories
         self.class_alpha = class_alpha
         self.missing = missing

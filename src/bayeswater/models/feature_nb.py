@@ -12,6 +12,7 @@ from bayeswater.data.reading.matrix_reading import first_cell, read_matrix, requ
 from bayeswater.decision.facts import StateFact
 from bayeswater.decision.next_best import NextBest
 from bayeswater.errors import DataError, ParameterError, StatisticsError
+from bayeswater.estimate.class_weights import ClassWeights
 from bayeswater.estimate.dirichlet import Beta, Prior
 from bayeswater.estimate.features import bernoulli_pseudo_counts
 from bayeswater.explain.explanations import Explanations
@@ -70,7 +71,7 @@ class FeatureClassifier(OnSums, BayesClassifier):
         return FeatureSums.of(table, labels, weight)
 
     def _line(self) -> Line:
-        joint = self._block(self.statistics_.columns).joint
+        joint = replace(self._joint(), log_prior=np.zeros(len(self.classes_)))
         return line_of_features(joint, self._column_names(), type(self).__name__)
 
     def _known_cells(self, table: Matrix) -> Array:
@@ -165,6 +166,9 @@ class MultinomialNB(FeatureClassifier):
         Whether the class prior is counted; if not it is uniform.
     class_prior : array of shape (n_classes,), optional
         Class probabilities to use instead.
+    class_weight : None, "balanced" or dict {label: weight}, default None
+        How much each class counts in the class prior; "balanced" makes all that have rows as probable. A label that a
+        dict does not name counts 1. P(row | class) stays as the rows say it.
     class_alpha : float, default 0
         Pseudo-count of each class in the class prior.
     calibrate : bool, default False
@@ -195,6 +199,7 @@ class MultinomialNB(FeatureClassifier):
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
+        class_weight: Any = None,
         class_alpha: float = 0.0,
         calibrate: bool = False,
     ) -> None:
@@ -202,6 +207,7 @@ class MultinomialNB(FeatureClassifier):
         self.force_alpha = force_alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.class_alpha = class_alpha
         self.calibrate = calibrate
 
@@ -257,6 +263,8 @@ class ComplementNB(FeatureClassifier):
     Parameters
     ----------
     alpha, force_alpha, fit_prior, class_prior : as in `MultinomialNB`
+    class_weight : None, "balanced" or dict {label: weight}, default None
+        How much the rows of each class count in the complements of the others, as if each were so many.
     norm : bool, default False
         Whether each class's weights are divided by their sum.
 
@@ -283,17 +291,20 @@ class ComplementNB(FeatureClassifier):
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
+        class_weight: Any = None,
         norm: bool = False,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.norm = norm
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
         require_flag(self.norm, "norm")
+        self._weight_of_rows(sums)  # refuses what is none
 
     @property
     def class_log_prior_(self) -> Array:
@@ -303,6 +314,28 @@ class ComplementNB(FeatureClassifier):
     def _prior(self, sums: Sums[FeatureSums]) -> Prior:
         prior = super()._prior(sums)
         return prior if len(prior.count) == 1 else replace(prior, given=np.zeros(len(prior.count)))
+
+    def _weighed(self, prior: Prior, sums: Sums[FeatureSums]) -> Prior:
+        return prior  # weights are those of rows in complements
+
+    def _read(self, sums: Sums[FeatureSums]) -> LinearJoint:
+        return replace(self._complements(sums).joint, log_prior=self._log_prior(sums))
+
+    def _complements(self, sums: Sums[FeatureSums]) -> ComplementColumns:
+        """Read the sums of all classes but each, every row by the weight of its class."""
+        block = self._block(sums.columns)
+        if self.class_weight is None:
+            return block
+        return replace(block, feature_sum=block.feature_sum * self._weight_of_rows(sums)[:, None])
+
+    def _weight_of_rows(self, sums: Sums[FeatureSums]) -> Array:
+        """Give the weight of a row of each class: (n_classes,)."""
+        weights, count = ClassWeights.of(self.class_weight, sums.classes), sums.class_count.count
+        return np.ones(len(count)) if weights is None else weights.of_counts(count)
+
+    def _likelihood_without(self, table: Matrix, labels: Labels, removed: Array) -> Any:
+        weight = self._weight_of_rows(self.statistics_)[labels.codes]  # held fixed, as all rows balance them
+        return self._complements(self.statistics_).without(table, labels, removed * weight)
 
     def _weights(self) -> FeatureTerms:
         return FeatureTerms(self.feature_log_prob_.T, is_score=True)
@@ -343,7 +376,7 @@ class ComplementNB(FeatureClassifier):
     @property
     def feature_log_prob_(self) -> Array:
         """Weight of each feature for each class."""
-        return self._block(self.statistics_.columns).weights
+        return self._complements(self.statistics_).weights
 
     @property
     def feature_all_(self) -> Array:
@@ -365,7 +398,7 @@ class BernoulliNB(FeatureClassifier):
         Whether an alpha under 1e-10 is taken as it is.
     binarize : float or None, default 0
         A feature is present where its value is over this threshold; None says that X holds 0 and 1 alone.
-    fit_prior, class_prior, class_alpha, calibrate : as in `MultinomialNB`
+    fit_prior, class_prior, class_weight, class_alpha, calibrate : as in `MultinomialNB`
     missing : {"error", "ignore"}, default "error"
         What to do with NaN: refuse it, or leave the cell out of the counts and of the product.
     columns : dict, optional
@@ -398,6 +431,7 @@ class BernoulliNB(FeatureClassifier):
         binarize: float | None = 0.0,
         fit_prior: bool = True,
         class_prior: Any = None,
+        class_weight: Any = None,
         class_alpha: float = 0.0,
         missing: str = "error",
         columns: Any = None,
@@ -408,6 +442,7 @@ class BernoulliNB(FeatureClassifier):
         self.binarize = binarize
         self.fit_prior = fit_prior
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.class_alpha = class_alpha
         self.missing = missing
         self.columns = columns

@@ -84,6 +84,9 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         Prior of mean and covariance of each class; rows are then predicted by a Student-t.
     class_prior : array of shape (n_classes,), optional
         Class probabilities; counted from the rows if not given.
+    class_weight : None, "balanced" or dict {label: weight}, default None
+        How much each class counts in the class prior; "balanced" makes all that have rows as probable. A label that a
+        dict does not name counts 1. P(row | class) stays as the rows say it.
     class_alpha : float, default 0
         Pseudo-count of each class in the class prior.
     missing : {"ignore", "em", "error"}, default "ignore"
@@ -132,6 +135,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         shrinkage: Any = None,
         prior: Any = None,
         class_prior: Any = None,
+        class_weight: Any = None,
         class_alpha: float = 0.0,
         missing: str = "ignore",
         variance_floor: float = 1e-9,
@@ -142,6 +146,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         self.shrinkage = shrinkage
         self.prior = prior
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.class_alpha = class_alpha
         self.missing = missing
         self.variance_floor = variance_floor
@@ -174,7 +179,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         rows, sums = CountedRows.of(*piece[:3], type(self).__name__), self.statistics_
         codes = encode_labels(rows.y, sums.classes, counted=True).codes
         removed, table = removed_weight(rows.weight, len(codes)), self._encode(rows.X, sums, learning=True)
-        log_prior = self._prior(sums).without(codes, removed)
+        log_prior = self._prior(sums).unweighted.without(codes, removed)
         left_out = LeftOutRows(sums, table, codes, removed, rows.weight, log_prior)
         return left_out.losses(self._reading_of(sums.columns), self.variance_floor)
 

@@ -47,6 +47,9 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
     ----------
     priors : array of shape (n_classes,), optional
         Class probabilities; counted from the rows if not given.
+    class_weight : None, "balanced" or dict {label: weight}, default None
+        How much each class counts in the class prior; "balanced" makes all that have rows as probable. A label that a
+        dict does not name counts 1. P(row | class) stays as the rows say it.
     var_smoothing : float, default 1e-9
         Share of the largest variance of a column, over all rows counted so far, that is added to every variance.
     missing : {"error", "ignore"}, default "error"
@@ -92,6 +95,7 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
         self,
         *,
         priors: Any = None,
+        class_weight: Any = None,
         var_smoothing: float = 1e-9,
         missing: str = "error",
         class_alpha: float = 0.0,
@@ -100,6 +104,7 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
         weights: str | None = None,
     ) -> None:
         self.priors = priors
+        self.class_weight = class_weight
         self.var_smoothing = var_smoothing
         self.missing = missing
         self.class_alpha = class_alpha

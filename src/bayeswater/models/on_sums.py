@@ -10,7 +10,8 @@ The class prior is given, or read off the class counts:
     P(k) = (N_k + class_alpha) / (N + K class_alpha)
 
 with N_k the weight of the rows of class k, unless probabilities are given or ``fit_prior`` is false, which makes all K
-classes equal. Leaving a row out takes it out of N_k too; given probabilities stay.
+classes equal; ``class_weight`` weighs it (`estimate/class_weights.py`). Leaving a row out takes it out of N_k too;
+given probabilities stay.
 """
 
 import operator
@@ -30,6 +31,7 @@ from bayeswater.data.reading.raw_table import in_styles
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.errors import ParameterError, StatisticsError
+from bayeswater.estimate.class_weights import ClassWeights
 from bayeswater.estimate.dirichlet import Prior, PseudoCounts, checked_class_prior
 from bayeswater.inference.drawing import draw_classes
 from bayeswater.inference.linear import Line
@@ -63,6 +65,7 @@ class OnSums(Base):
     """Mixin of a `BayesClassifier`: it learns by adding rows up."""
 
     statistics_: Sums[Any]
+    class_weight: Any
 
     # ------------------------------------------------------------------ what each model says for itself
 
@@ -360,7 +363,15 @@ class OnSums(Base):
         fit_prior = vars(self).get("fit_prior", True)
         require_flag(fit_prior, "fit_prior")
         given = checked_class_prior(self._given_prior, len(count), self._prior_name)
-        return Prior.of(count, PseudoCounts("laplace", class_alpha), given, fit_prior=fit_prior)
+        return self._weighed(Prior.of(count, PseudoCounts("laplace", class_alpha), given, fit_prior=fit_prior), sums)
+
+    def _weighed(self, prior: Prior, sums: Sums[Any]) -> Prior:
+        """Let classes count by their weights, beside which no prior can be given."""
+        weights = ClassWeights.of(self.class_weight, sums.classes)
+        if weights is not None and prior.given is not None:
+            name = "fit_prior=False" if self._given_prior is None else self._prior_name
+            raise ParameterError(f"class_weight weighs the counted class prior, but {name} says what it is; give one")
+        return replace(prior, weights=weights)
 
     def _class_alpha(self) -> float:
         class_alpha = vars(self).get("class_alpha", 0.0)
@@ -374,7 +385,7 @@ class OnSums(Base):
     @property
     def _priors(self) -> Priors:
         log_prior = self._joint().log_prior
-        if self._prior(self.statistics_).given is None:
+        if self._prior(self.statistics_).is_counted:
             return Priors(log_prior, log_prior)
         count = self.statistics_.class_count.count + 1.0
         return Priors(log_prior, np.log(count / count.sum()))

@@ -26,6 +26,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.decision.next_best import NextBest
 from bayeswater.errors import DataError, ParameterError, StatisticsError
+from bayeswater.estimate.class_weights import ClassWeights
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import Decided, ExplainedRows
 from bayeswater.families.family import Settings
@@ -71,6 +72,9 @@ class BayesEnsemble(BayesClassifier):
         What to do with missing cells: let every kind of member deal with them, or refuse them.
     unseen : {"ignore", "error"}, default "ignore"
         What to do with a category that was not there in `fit`: take it as missing, with one warning, or refuse it.
+    class_weight : None, "balanced" or dict {label: weight}, default None
+        How much more each class is to be taken for than rows say: P(class | row) is multiplied by it. "balanced"
+        multiplies as if all classes were as frequent. A label that a dict does not name counts 1.
 
     Attributes
     ----------
@@ -106,6 +110,7 @@ class BayesEnsemble(BayesClassifier):
         columns: Any = None,
         missing: str = "ignore",
         unseen: str = "ignore",
+        class_weight: Any = None,
     ) -> None:
         self.preset = preset
         self.time_limit = time_limit
@@ -114,6 +119,7 @@ class BayesEnsemble(BayesClassifier):
         self.columns = columns
         self.missing = missing
         self.unseen = unseen
+        self.class_weight = class_weight
 
     # ------------------------------------------------------------------ learning
 
@@ -171,6 +177,7 @@ class BayesEnsemble(BayesClassifier):
         labels = encode_labels(rows.y)
         if classes is not None:
             labels = encode_labels(rows.y, labels.variable.union(classes))
+        ClassWeights.of(self.class_weight, labels.variable)  # refuses what is none
         with rows.named():
             reading = EnsembleReading.of(rows.X, self._settings)
             table = self._table_of(rows, reading, labels)
@@ -302,8 +309,15 @@ class BayesEnsemble(BayesClassifier):
     def _score(self, X: Any, finish: Any) -> Array:
         """Give the log posterior of rows, or what is made of it."""
         self._require_fitted()
-        log_proba = self._stack.log_posterior(self._table(X))
+        log_proba = self._log_posterior(self._table(X))
         return log_proba if finish is None else np.asarray(finish(log_proba, False))
+
+    def _log_posterior(self, table: EnsembleTable) -> Array:
+        return self._weighed(self._stack.log_posterior(table))
+
+    def _weighed(self, log_proba: Array) -> Array:
+        weights = ClassWeights.of(self.class_weight, self._classes)
+        return log_proba if weights is None else weights.applied(log_proba, self._stack.class_count)
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Refuse: of an ensemble the posterior is known, and no P(row).
@@ -327,7 +341,7 @@ class BayesEnsemble(BayesClassifier):
         return self.predict_joint_log_proba(X)
 
     def _scored_prior(self) -> Array:
-        return np.exp(log_frequency(self._stack.class_count))
+        return np.exp(self._weighed(log_frequency(self._stack.class_count)))
 
     def _joint(self) -> Joint:
         raise self._cannot("give joint probabilities of classes and rows")
@@ -355,7 +369,7 @@ class BayesEnsemble(BayesClassifier):
         return super().explain(X, against, lang=lang)
 
     def _decided(self, table: EnsembleTable) -> Decided:
-        scored = self._stack.log_posterior(table)
+        scored = self._log_posterior(table)
         return Decided(scored, None, best_class(scored))
 
     def _reasons(self, X: Any, table: EnsembleTable, about: ExplainedRows) -> Explanations:
@@ -363,7 +377,7 @@ class BayesEnsemble(BayesClassifier):
         names = tuple(column.name for column in self._reading.columns)
 
         def log_posterior(rows: Array, known: Array) -> Array:
-            return self._stack.log_posterior(with_known_cells(table, rows, known))
+            return self._log_posterior(with_known_cells(table, rows, known))
 
         return explained_by_known_cells(log_posterior, names, len(table), cells, about)
 
@@ -454,7 +468,7 @@ class BayesEnsemble(BayesClassifier):
         """
         check_is_fitted(self)
         count = self.class_count_
-        classes = {"class": self.classes_, "count": count, "probability": np.exp(log_frequency(count))}
+        classes = {"class": self.classes_, "count": count, "probability": self._scored_prior()}
         found = {"class": write_frame(classes, self._library)}
         if self.report_.families:
             rows = [asdict(family) for family in self.report_.families]

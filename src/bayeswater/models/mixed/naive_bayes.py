@@ -7,6 +7,7 @@ plan is fixed, and the sums of all laws add and subtract as one.
 
 from collections.abc import Iterable, Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from bayeswater.data.reading.raw_table import RawTable, drawn_rows, read_raw
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows
 from bayeswater.errors import ParameterError
+from bayeswater.estimate.class_weights import ClassWeights
 from bayeswater.explain.credible_interval import CredibleIntervals, PosteriorDraws, support
 from bayeswater.explain.explanations import Explanations, Terms, views_of
 from bayeswater.explain.novelty import novelty
@@ -81,6 +83,9 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         Pseudo-count of each class in the class prior.
     class_prior : array of shape (n_classes,), optional
         Class probabilities; counted from the rows if not given.
+    class_weight : None, "balanced" or dict {label: weight}, default None
+        How much each class counts in the class prior; "balanced" makes all that have rows as probable. A label that a
+        dict does not name counts 1. P(row | class) stays as the rows say it.
     missing : {"ignore", "state", "error"}, default "ignore"
         What to do with missing cells: leave them out, take them as a state of their own (in categories and bins), or
         refuse them. In a column of one value they are a state also where they are to be left out elsewhere.
@@ -130,6 +135,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         alpha: Any = AUTO,
         class_alpha: float = 1.0,
         class_prior: Any = None,
+        class_weight: Any = None,
         missing: str = "ignore",
         unseen: str = "ignore",
         variance_floor: float = 0.01,
@@ -141,6 +147,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         self.alpha = alpha
         self.class_alpha = class_alpha
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.missing = missing
         self.unseen = unseen
         self.variance_floor = variance_floor
@@ -361,6 +368,9 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         prior = self._prior(self.statistics_)
         class_shape = count + prior.alpha if prior.given is None else None
         draws = PosteriorDraws.of(joint.generative(), self.columns_.used, self._columns_of_groups(), class_shape, stage)
+        if self.class_weight is not None:  # rows that count as more tell no more
+            weight = ClassWeights(np.exp(joint.log_prior) / (count + prior.alpha))
+            draws = replace(draws, log_prior=weight.applied(draws.log_prior, count))
         if self._is_weighed:
             draws = draws.weighted_by(self._weighted_joint(), self._columns_alone(), stage)
 

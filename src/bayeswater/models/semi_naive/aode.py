@@ -1,5 +1,6 @@
 """`AODE` and `A2DE`: averaged estimators, each with another column, or another two, as parents of all the others."""
 
+from dataclasses import replace
 from functools import reduce
 from typing import Any, Self
 
@@ -71,6 +72,9 @@ class AODE(WeighsTerms, StateClassifier):
         Whether `alpha` is the weight of all cells of a distribution together, or the pseudo-count of each.
     class_prior : array of shape (n_classes,), optional
         Class probabilities; counted from the rows if not given.
+    class_weight : None, "balanced" or dict {label: weight}, default None
+        How much each class counts in the class prior; "balanced" makes all that have rows as probable. A label that a
+        dict does not name counts 1. P(row | class) stays as the rows say it.
     missing : {"ignore", "state", "error"}, default "ignore"
         What to do with missing cells: leave them out, take them as a state of their own, or refuse them. In a column of
         one value they are a state also where they are to be left out elsewhere.
@@ -117,6 +121,7 @@ class AODE(WeighsTerms, StateClassifier):
         alpha: float = 1.0,
         smoothing: str = "m-estimate",
         class_prior: Any = None,
+        class_weight: Any = None,
         missing: str = "ignore",
         unseen: str = "ignore",
         calibrate: bool = False,
@@ -127,12 +132,13 @@ class AODE(WeighsTerms, StateClassifier):
         self.weighting = weighting
         self.select = select
         self.weights = weights
-        super().__init__(columns, discretize, alpha, smoothing, class_prior, missing, unseen, calibrate)
+        super().__init__(columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate)
 
     def _chosen(self, sums: Sums[ColumnGroups], rows: StateRows) -> Chosen | None:
         if not self.select:
             return None
         joint = self._read_with(sums, None)
+        joint = replace(joint, prior=joint.prior.unweighted)
         estimate = joint.estimate
         times = rows.times * ~rows.alone(sums.class_count.count)
         validation = validation_rows(rows.table, rows.labels.codes, rows.removed, times, self._most_choosing(sums))
@@ -304,7 +310,7 @@ class A2DE(StateClassifier):
     ----------
     min_support : float, default 1
         Rows that two values must have been seen in together for their columns to be parents.
-    columns, discretize, alpha, smoothing, class_prior, missing, unseen, calibrate : as in `AODE`
+    columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate : as in `AODE`
 
     Attributes
     ----------
@@ -332,12 +338,13 @@ class A2DE(StateClassifier):
         alpha: float = 1.0,
         smoothing: str = "m-estimate",
         class_prior: Any = None,
+        class_weight: Any = None,
         missing: str = "ignore",
         unseen: str = "ignore",
         calibrate: bool = False,
     ) -> None:
         self.min_support = min_support
-        super().__init__(columns, discretize, alpha, smoothing, class_prior, missing, unseen, calibrate)
+        super().__init__(columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate)
 
     def _counts(self, rows: StateRows) -> TripleCounts:
         return TripleCounts.of(rows.table.coded, rows.labels, rows.weight)

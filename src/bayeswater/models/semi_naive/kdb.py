@@ -5,6 +5,7 @@ columns get their parents, and how their tables are smoothed.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -162,7 +163,7 @@ class KDB(SeveralParents, StateClassifier):
         Share lambda of what the parents say without the class, in what a level is drawn towards.
     alpha : float, default 1
         Strength of the smoothing; with back-off, that of the class prior and of F_0.
-    columns, discretize, class_prior, missing, unseen, calibrate : as in `AODE`
+    columns, discretize, class_prior, class_weight, missing, unseen, calibrate : as in `AODE`
 
     Attributes
     ----------
@@ -197,6 +198,7 @@ class KDB(SeveralParents, StateClassifier):
         smoothing: str = "back-off",
         class_free: float = 0.3,
         class_prior: Any = None,
+        class_weight: Any = None,
         missing: str = "ignore",
         unseen: str = "ignore",
         calibrate: bool = False,
@@ -205,7 +207,7 @@ class KDB(SeveralParents, StateClassifier):
         self.theta = theta
         self.parents = parents
         self.class_free = class_free
-        super().__init__(columns, discretize, alpha, smoothing, class_prior, missing, unseen, calibrate)
+        super().__init__(columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate)
 
     def _found_parents(self, states: PairCounts) -> Parents:
         return k_dependence(states, int(self.k), self.theta).parents
@@ -260,7 +262,7 @@ class SKDB(SeveralParents, StateClassifier):
         Parents to choose from, where they are known, the strongest first; `max_k` is not asked then. The
         ``counted_parents_`` of another model make this one count as it does, so that the two can be added.
     smoothing, class_free, alpha : as in `KDB`
-    columns, discretize, class_prior, missing, unseen, calibrate : as in `AODE`
+    columns, discretize, class_prior, class_weight, missing, unseen, calibrate : as in `AODE`
 
     Attributes
     ----------
@@ -297,6 +299,7 @@ class SKDB(SeveralParents, StateClassifier):
         smoothing: str = "back-off",
         class_free: float = 0.3,
         class_prior: Any = None,
+        class_weight: Any = None,
         missing: str = "ignore",
         unseen: str = "ignore",
         calibrate: bool = False,
@@ -304,7 +307,7 @@ class SKDB(SeveralParents, StateClassifier):
         self.max_k = max_k
         self.parents = parents
         self.class_free = class_free
-        super().__init__(columns, discretize, alpha, smoothing, class_prior, missing, unseen, calibrate)
+        super().__init__(columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate)
 
     _chooses_by_rows = True
 
@@ -318,6 +321,7 @@ class SKDB(SeveralParents, StateClassifier):
         names = pairs_of(sums).schema.names
         order = self._order(sums)
         joint = self._read_first(sums, max(map(len, parents_of(sums).parents)), tuple(order))
+        joint = replace(joint, prior=joint.prior.unweighted)
         times = rows.times * ~rows.alone(sums.class_count.count)
         validation = validation_rows(rows.table, rows.labels.codes, rows.removed, times, CHOOSING_ROWS)
         some = rows.take(validation.rows)

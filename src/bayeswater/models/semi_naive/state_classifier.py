@@ -101,6 +101,7 @@ class StateClassifier(OnSums, BayesClassifier):
         alpha: float,
         smoothing: str,
         class_prior: Any,
+        class_weight: Any,
         missing: str,
         unseen: str,
         calibrate: bool,
@@ -110,6 +111,7 @@ class StateClassifier(OnSums, BayesClassifier):
         self.alpha = alpha
         self.smoothing = smoothing
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.missing = missing
         self.unseen = unseen
         self.calibrate = calibrate
@@ -380,12 +382,12 @@ class StateClassifier(OnSums, BayesClassifier):
 
     def _prior(self, sums: Sums[ColumnGroups]) -> Prior:
         given = checked_class_prior(self.class_prior, sums.classes.n_states, self._prior_name)
-        return Prior.of(sums.class_count.count, self._smoothing, given)
+        return self._weighed(Prior.of(sums.class_count.count, self._smoothing, given), sums)
 
     # ------------------------------------------------------------------ what holds of the parameters
 
     def _require_parameters(self, sums: Sums[ColumnGroups]) -> None:
-        checked_class_prior(self.class_prior, sums.classes.n_states, self._prior_name)
+        self._prior(sums)
         self._require_reading_parameters()
 
     def _require_reading_parameters(self) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
-from bayeswater.estimate.dirichlet import checked_class_prior
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.forest import Forest
 from bayeswater.inference.log_space import log_posterior
@@ -52,7 +51,7 @@ class TAN(StateClassifier):
         What an edge has to pay for its parameters; those that do not pay are left out, which gives a forest.
     parents : dict {column: parent}, optional
         The tree itself, where it is known; columns that it does not name depend on the class alone.
-    columns, discretize, alpha, smoothing, class_prior, missing, unseen, calibrate : as in `AODE`
+    columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate : as in `AODE`
 
     Attributes
     ----------
@@ -82,6 +81,7 @@ class TAN(StateClassifier):
         alpha: float = 1.0,
         smoothing: str = "m-estimate",
         class_prior: Any = None,
+        class_weight: Any = None,
         missing: str = "ignore",
         unseen: str = "ignore",
         calibrate: bool = False,
@@ -89,7 +89,7 @@ class TAN(StateClassifier):
         self.root = root
         self.penalty = penalty
         self.parents = parents
-        super().__init__(columns, discretize, alpha, smoothing, class_prior, missing, unseen, calibrate)
+        super().__init__(columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate)
 
     def _structure(self, sums: Sums[ColumnGroups]) -> tuple[int, ...]:
         """Parent of each column, or -1."""
@@ -169,7 +169,7 @@ class SPODE(StateClassifier):
     ----------
     super_parent : name or position of a column, or "best", default "best"
         "best" takes the column of least leave-one-out log-loss on the rows of the fit, the first one among equals.
-    columns, discretize, alpha, smoothing, class_prior, missing, unseen, calibrate : as in `AODE`
+    columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate : as in `AODE`
 
     Attributes
     ----------
@@ -197,12 +197,13 @@ class SPODE(StateClassifier):
         alpha: float = 1.0,
         smoothing: str = "m-estimate",
         class_prior: Any = None,
+        class_weight: Any = None,
         missing: str = "ignore",
         unseen: str = "ignore",
         calibrate: bool = False,
     ) -> None:
         self.super_parent = super_parent
-        super().__init__(columns, discretize, alpha, smoothing, class_prior, missing, unseen, calibrate)
+        super().__init__(columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate)
 
     def _chosen(self, sums: Sums[ColumnGroups], rows: StateRows) -> str | None:
         return None if self._is_given else self._of_least_loss(sums, self._losses(rows, sums))
@@ -227,7 +228,8 @@ class SPODE(StateClassifier):
         with warnings.catch_warnings():  # of candidates that are not chosen nobody wants to know
             warnings.simplefilter("ignore", ImpossibleEvidenceWarning)
             for column in table.plan.used:
-                joint = self._read_with(sums, column.name).without(table, labels, rows.removed)
+                forest = self._read_with(sums, column.name)
+                joint = replace(forest, prior=forest.prior.unweighted).without(table, labels, rows.removed)
                 log_proba = score_blocks(joint, table, log_posterior)
                 losses.append(-(log_proba[own, labels.codes] * rows.times)[is_scored].sum())
         return np.array(losses)
@@ -260,8 +262,7 @@ class SPODE(StateClassifier):
         center = estimate.counts.schema.names.index(structure)
         if not estimate.n_states[center]:  # it never had a value
             return Forest.of_tree(self._prior(sums), estimate, (center,) * estimate.n_columns)
-        given = checked_class_prior(self.class_prior, estimate.n_classes, self._prior_name)
-        return Forest.of_star(estimate, center, given)
+        return Forest.of_star(self._prior(sums), estimate, center)
 
     def _log_prior(self, sums: Sums[ColumnGroups]) -> Array:
         """Log class prior of the joint; of rows without the super-parent it counts none."""

@@ -26,6 +26,7 @@ from bayeswater.data.reading.row_hashes import row_hashes
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.data.weights import CountedRows
 from bayeswater.errors import BayesWarning, ParameterError, StatisticsError
+from bayeswater.estimate.class_weights import ClassWeights
 from bayeswater.explain.pooled_explanations import PooledExplanations
 from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve
@@ -35,11 +36,13 @@ from bayeswater.families.state_planning import code_columns, planned_table, read
 from bayeswater.families.states import state_curve
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
+from bayeswater.inference.leave_one_out import leave_out_own_class
 from bayeswater.inference.log_space import fall_back, log_posterior
 from bayeswater.inference.network_joint import ClassJoint
 from bayeswater.inference.scoring import JointWithout
+from bayeswater.kernels.remainders import remainder
 from bayeswater.models.asking import Facts, state_facts
-from bayeswater.models.calibrating import Review, Reviewing
+from bayeswater.models.calibrating import Priors, Review, Reviewing
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import cells_as_given, explained_by_known_cells
 from bayeswater.models.held_out import CellsOf, CountingKinds, Fold, held_out_folds
@@ -89,7 +92,7 @@ class NetworkClassifier(BayesClassifier):
     structure_score, method, max_parents, seed : of the search: what `score` is there; see `learn_structure`
     alpha : float, default 1
         Pseudo-count of every cell of a table.
-    columns, discretize, unseen : as in `AODE`
+    columns, discretize, class_weight, unseen : as in `AODE`
     missing : {"ignore", "error"}, default "ignore"
         What to do with missing cells: sum over them, or refuse them. In a column of one value they are a state,
         "(empty)".
@@ -138,6 +141,7 @@ class NetworkClassifier(BayesClassifier):
         discretize: str = "mdl",
         missing: str = "ignore",
         unseen: str = "ignore",
+        class_weight: Any = None,
         calibrate: bool = False,
     ) -> None:
         self.structure = structure
@@ -151,6 +155,7 @@ class NetworkClassifier(BayesClassifier):
         self.discretize = discretize
         self.missing = missing
         self.unseen = unseen
+        self.class_weight = class_weight
         self.calibrate = calibrate
 
     _tags = ("categorical", "string")
@@ -187,6 +192,7 @@ class NetworkClassifier(BayesClassifier):
             return self
         rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
         labels = encode_labels(rows.y)
+        ClassWeights.of(self.class_weight, labels.variable)  # refuses what is none
         with rows.named():
             table = planned_table(rows.X, labels, rows.weight, self._settings, self.discretize)
         table = with_empty_states(table, labels)
@@ -283,7 +289,15 @@ class NetworkClassifier(BayesClassifier):
         return settings_of(self)
 
     def _joint(self) -> ClassJoint:
-        return self._ready
+        weights, plain = ClassWeights.of(self.class_weight, self._classes), self._ready.log_prior
+        if weights is None:
+            return self._ready
+        weighted = weights.applied(plain, self._class_counts.count)
+        return replace(self._ready, shift=np.where(np.isneginf(plain), 0.0, weighted - plain))
+
+    @property
+    def _priors(self) -> Priors:
+        return Priors(self._joint().log_prior, self._ready.log_prior)
 
     def _table(self, X: Any) -> DiscreteTable:
         X = materialised(X)
@@ -312,9 +326,16 @@ class NetworkClassifier(BayesClassifier):
 
     def _joint_without(self, table: DiscreteTable, labels: Labels, removed: Array) -> JointWithout:
         counted, log_prior = self._counts_of_tables, self._joint().log_prior
+        weights = ClassWeights.of(self.class_weight, self._classes)
 
         def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
-            found = counted.log_joint_without(table.block(rows), labels.codes[rows], removed[rows])
+            codes = labels.codes[rows]
+            found = counted.log_joint_without(table.block(rows), codes, removed[rows])
+            if weights is not None:
+                count = np.tile(counted.class_count, (len(codes), 1))
+                own = remainder(counted.class_count[codes], removed[rows])
+                with np.errstate(divide="ignore"):
+                    found += np.log(weights.of_counts(leave_out_own_class(count, own, codes)))
             return found, np.broadcast_to(log_prior, found.shape)
 
         return log_joint
@@ -357,8 +378,15 @@ class NetworkClassifier(BayesClassifier):
         NetworkTables, of which `to_network` makes a network
         """
         core = self.network_.core
-        states = tuple(tuple(variable.states) for variable in core.variables)
-        return NetworkTables(core.dag.names, states, core.parents, core.tables)
+        states, tables = tuple(tuple(variable.states) for variable in core.variables), core.tables
+        if self.class_weight is not None:
+            if core.parents[0]:
+                raise ParameterError(
+                    "class_weight weighs classes that have parents in this network, so that no table says it; take "
+                    "class_weight=None, or structure='augmented'"
+                )
+            tables = (np.exp(self._joint().log_prior), *tables[1:])
+        return NetworkTables(core.dag.names, states, core.parents, tables)
 
     @property
     def n_parameters(self) -> int:
