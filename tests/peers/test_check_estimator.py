@@ -66,7 +66,7 @@ MODELS = [
 
 
 def of_counts(estimator):
-    """Name the check of class weights where a model takes counts or codes: it does not look at the tag `positive_only`."""
+    """Name the check of class weights where a model takes counts or codes: it does not heed `positive_only`."""
     is_of_counts = isinstance(estimator, MultinomialNB | ComplementNB | CategoricalNB)
     return {"check_class_weight_classifiers": "it gives numbers under 0"} if is_of_counts else {}
 
