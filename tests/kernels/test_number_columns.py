@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from math import log, log1p
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ KINDS = {
     "few counts": lambda rng, n: np.where(rng.random(n) < 0.02, rng.integers(-3, 9, size=n), rng.normal(size=n)),
     "extremes": lambda rng, n: np.concatenate([EXTREMES, rng.normal(size=n - len(EXTREMES))]),
     "near the largest": lambda rng, n: np.where(rng.random(n) < 0.1, np.nan, 1e308 * rng.uniform(-1.7, 1.7, size=n)),
+    "shares": lambda rng, n: np.where(rng.random(n) < 0.5, rng.random(n), 1 - 1e-4 * rng.random(n)),
     "missing": lambda rng, n: np.where(rng.random(n) < 0.3, np.nan, rng.normal(size=n)),
 }
 EXTREMES = [0.0, -0.0, 5e-324, -5e-324, 1.0, -1.0, 1e150, -1e150, np.nan, -np.nan, 1e-300, -1 / 3]
@@ -149,6 +151,15 @@ def test_sums_of_counts_are_those_of_the_sorted_column(kind):
     np.testing.assert_allclose(logs, other_logs, rtol=1e-14)  # sums of logarithms are rounded
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_sums_of_shares_are_those_of_each_logarithm(kind):
+    x, y = column_of(kind)
+    for k, found in enumerate(zip(*taken(x, y).share_sums(), strict=True)):
+        own = x[(y == k) & (x > 0) & (x < 1)]
+        expected = [len(own), -sum(map(log, own)), -sum(log1p(-share) for share in own)]
+        np.testing.assert_allclose(found, expected, rtol=1e-13)  # each factor of a product is rounded
+
+
 @pytest.mark.parametrize("cuts", [(1,), (256,), (100, 101, 2047), (700, 700), (N_ROWS,)])
 @pytest.mark.parametrize("kind", ["normal", "missing", "few counts"])
 def test_where_the_pieces_end_does_not_show_in_any_bit(kind, cuts):
@@ -156,7 +167,7 @@ def test_where_the_pieces_end_does_not_show_in_any_bit(kind, cuts):
     one, other = taken(x, y), taken(x, y, cuts=cuts)
     assert isinstance(other, SpreadColumn)
     assert_same_cells(cells_of(other), cells_of(one))
-    for sums in ("moments", "log_moments", "whole_sums"):
+    for sums in ("moments", "log_moments", "whole_sums", "share_sums"):
         np.testing.assert_array_equal(getattr(other, sums)(), getattr(one, sums)())
 
 

@@ -39,11 +39,11 @@ from bayeswater.kernels.key_cells import (
 from bayeswater.kernels.sorted_column import (
     FEW_CLASSES,
     LONG,
+    SMALL_REST,
     ClassOrder,
     SortedColumn,
     is_count,
     number_of_counts,
-    share_logs,
 )
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
@@ -74,6 +74,9 @@ BEYOND = 8
 
 TABLE = 2**17
 """Buckets of a table at most, of both signs and all classes."""
+
+TINY_PRODUCT = 1e-250
+"""A product of shares that is less is not multiplied further."""
 
 
 @dataclass(frozen=True)
@@ -242,6 +245,34 @@ def merged_cells(table, width, far_low, far_high, far_code, far_weight, low, hig
             n += 1
 
 
+@compiled
+def add_share_logs(x, codes, inside, near, far):  # type: ignore[no-untyped-def]
+    """Count the numbers over 0 and under 1 of every class, and add -log x and -log(1 - x): of products, or of small x.
+
+    A product is no less than TINY_PRODUCT before it takes a factor, which is at least 2**-53.
+    """
+    products = np.ones((len(inside), 2))
+    for i in range(len(x)):
+        share = x[i]
+        if not 0.0 < share < 1.0:
+            continue
+        k = codes[i]
+        inside[k] += 1
+        if share < SMALL_REST:  # 1 - x would have no digits of it
+            near[k] -= np.log(share)
+            far[k] -= np.log1p(-share)
+            continue
+        products[k, 0] *= share
+        products[k, 1] *= 1.0 - share
+        if products[k, 0] < TINY_PRODUCT or products[k, 1] < TINY_PRODUCT:
+            near[k] -= np.log(products[k, 0])
+            far[k] -= np.log(products[k, 1])
+            products[k] = 1.0
+    for k in range(len(inside)):
+        near[k] -= np.log(products[k, 0])
+        far[k] -= np.log(products[k, 1])
+
+
 BLOCK = 2**15
 """Numbers that are worked on at once: they stay in a second-level cache, beside the buckets that most of them have."""
 
@@ -311,16 +342,10 @@ class SpreadColumn:
 
     def share_sums(self) -> tuple[Array, Array, Array]:
         """Weight of the numbers over 0 and under 1 of every class, and sums of -log x and -log(1 - x)."""
-        inside, sums = np.zeros_like(self.size), np.zeros((2, len(self.size)))
+        inside, near, far = np.zeros_like(self.size), np.zeros(len(self.size)), np.zeros(len(self.size))
         for x, codes in _blocks(self.pieces, self.order.codes):
-            between = (x > 0) & (x < 1)
-            if between.any():
-                shares, own = x[between], codes[between]
-                for k in range(len(self.size)):
-                    of_class = shares[own == k]
-                    inside[k] += len(of_class)
-                    sums[:, k] += share_logs(of_class)
-        return inside, sums[0], sums[1]
+            add_share_logs(x, codes, inside, near, far)
+        return inside, near, far
 
     def key_cells(self, *, most: int, probed: int) -> KeyCells:
         """Histogram of at most `most` buckets; where the look has misled, of sorted numbers, some of them `probed`."""

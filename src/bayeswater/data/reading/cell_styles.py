@@ -22,7 +22,7 @@ Blanks around a cell are no part of it. Missing are the blank cell and the `mark
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -330,9 +330,8 @@ class CellStyle:
 
     def document(self) -> dict[str, Any]:
         """Give what differs from a plain style, for JSON."""
-        own = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
-        usual = asdict(CellStyle("plain"))
-        return {"kind": self.kind} | {key: own[key] for key in own if getattr(self, key) != usual[key]}
+        own = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in own.items()}
 
     def metadata(self) -> dict[bytes, bytes]:
         """Give the metadata of an Arrow field of such cells."""

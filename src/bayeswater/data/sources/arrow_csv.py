@@ -50,7 +50,7 @@ class CsvForm:
         converting = pyarrow.csv.ConvertOptions(
             column_types={name: kind for name, kind in types.items() if kind is not None},
             include_columns=list(types),
-            null_values=null_values(marks),
+            null_values=null_values(marks if b"#" in block else tuple(mark for mark in marks if "#" not in mark)),
             strings_can_be_null=True,
             decimal_point=self.decimal,
         )
