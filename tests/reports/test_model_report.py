@@ -72,6 +72,18 @@ def test_it_has_all_its_parts():
     assert PAGE.count("Among the ") == 6 and "application_id is not read: as told" in PAGE
 
 
+def test_what_decisions_cost_is_told_beside_rules_without_a_model():
+    loss = bw.Loss([[0, 5], [1, 0], [0.3, 0.3]], classes=["repaid", "late"], actions=["repaid", "late", "ask"])
+    page = model_report(MODEL, TEST, "outcome", loss=loss, group="owns_home")
+    proba, truth = MODEL.predict_proba(TEST.drop_columns(["outcome"])), TEST.column("outcome").to_pylist()
+    own = loss.for_classes(MODEL.classes_.tolist())
+    cost = own.realised(own.best_action(proba), truth).mean()
+    always = min(own.realised([action] * len(truth), truth).mean() for action in own.actions)
+    assert f"<td>{cost:.4g} (" in page.replace(' class="number"', "") and f"{always:.4g} (" in page
+    assert "least expected cost" in page and "cost of a row" in page.split("By group")[1] and tags(page)
+    assert "期望成本最小" in model_report(MODEL, TEST, "outcome", loss=loss, lang="zh")
+
+
 def test_it_speaks_chinese():
     page = model_report(MODEL, TEST, "outcome", lang="zh")
     assert 'lang="zh-Hans"' in page and "混淆矩阵" in page and "对数几率" in page and "Quality" not in page
@@ -104,6 +116,11 @@ def test_the_command_writes_it(tmp_path, capsys):
     files = [str(tmp_path / "loans.bayes"), str(tmp_path / "test.csv")]
     assert main(["report", *files, "-t", "outcome", "--positive", "late", "--group", "owns_home", "-o", str(out)]) == 0
     assert tags(out.read_text(encoding="utf-8")) and "saved as" in capsys.readouterr().err
+    costs = tmp_path / "costs.csv"
+    costs.write_text("action \\ truth,late,repaid\nlate,0,1\nrepaid,5,0\n")
+    assert main(["report", *files, "-t", "outcome", "--loss", str(costs), "-o", str(out)]) == 0
+    assert "What decisions cost" in out.read_text(encoding="utf-8")
+    capsys.readouterr()
     assert main(["report", *files, "-t", "outcome", "--group", "sex", "-o", str(out)]) == 1
     assert "the rows have no column 'sex'" in capsys.readouterr().err
 

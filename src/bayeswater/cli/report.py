@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from bayeswater.cli.options import AS_USUAL, DataFile, ModelFile, ReadingOptions, Target
+from bayeswater.cli.options import AS_USUAL, DataFile, LossFile, ModelFile, ReadingOptions, Target
 
 MOST_ROWS = 200_000
 """Rows that a report is made of: the first ones."""
@@ -19,6 +19,7 @@ def report(
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     group: str | None = None,
     positive: str | None = None,
+    loss: LossFile = None,
     peers: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     lang: Literal["en", "zh"] = "en",
     reading: ReadingOptions = AS_USUAL,
@@ -38,12 +39,14 @@ def report(
     lang
         Language of the report: English or Chinese.
     """
+    from bayeswater.cli.costs import Costs
     from bayeswater.cli.models import known_class, labels_explained, load_model, open_for, require_other_files
     from bayeswater.cli.terminal import say, warnings_told_once
     from bayeswater.reports.model_report import model_report
     from bayeswater.reports.sentences import sentences
 
     classifier = load_model(model)
+    costs = None if loss is None else Costs.read(loss, classifier).loss
     wanted = None if positive is None else known_class(classifier, positive)
     with warnings_told_once():
         rows = open_for(classifier, model, reading, list(data), target=target, keep=True)
@@ -51,7 +54,7 @@ def report(
         with labels_explained(classifier, model, target):
             table = rows.head(rows.schema.names, MOST_ROWS + 1)
     notes = (sentences(lang).say("first rows", n=f"{MOST_ROWS:,}"),) if table.num_rows > MOST_ROWS else ()
-    wishes: dict[str, Any] = {"group": group, "positive": wanted, "peers": peers, "lang": lang, "notes": notes}
-    text = model_report(classifier, table.slice(0, MOST_ROWS), target, name=rows.name, **wishes)
+    wishes: dict[str, Any] = {"group": group, "positive": wanted, "loss": costs, "peers": peers, "lang": lang}
+    text = model_report(classifier, table.slice(0, MOST_ROWS), target, name=rows.name, notes=notes, **wishes)
     output.write_text(text, encoding="utf-8")
     say(f"saved as {output} ({len(text.encode()):,} bytes)")

@@ -34,10 +34,10 @@ def text_table(table: CostTable) -> str:
     )
 
 
-def cost_html(table: CostTable) -> str:
+def cost_html(table: CostTable, corner: str = CORNER) -> str:
     """Write the costs as an HTML table."""
     rows = ([str(action), *_cells(table, i)] for i, action in enumerate(table.actions))
-    return html_table([CORNER, *map(str, table.classes)], rows)
+    return html_table([corner, *map(str, table.classes)], rows)
 
 
 def _cells(table: CostTable, i: int) -> list[str]:

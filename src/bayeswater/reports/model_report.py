@@ -11,6 +11,7 @@ from bayeswater.data.reading.column_plan import IGNORED
 from bayeswater.decision.calibration_metrics import reliability_table
 from bayeswater.decision.curves import Rates, cost_curve
 from bayeswater.decision.intervals import Measured, wilson
+from bayeswater.decision.loss import as_loss
 from bayeswater.decision.ranking import Ranking
 from bayeswater.decision.scorecard import DRAWS, Measures, Scorecard
 from bayeswater.decision.scores import Scores
@@ -23,6 +24,7 @@ from bayeswater.models.comparing.compare import compare
 from bayeswater.models.streaming.partial_rows import cell_names
 from bayeswater.phrases import Language, retold
 from bayeswater.reports.audit import audit
+from bayeswater.reports.cost_section import cost_section
 from bayeswater.reports.independent import INDEPENDENT
 from bayeswater.reports.page import figures, note, page, scrolled, section, shaded, subsection
 from bayeswater.reports.pictures import nomogram_picture, plot
@@ -104,6 +106,7 @@ def model_report(
     name: str = "",
     group: str | None = None,
     positive: Any = None,
+    loss: Any = None,
     peers: bool = False,
     lang: str = "en",
     notes: tuple[str, ...] = (),
@@ -118,6 +121,8 @@ def model_report(
     name : where the rows come from
     group : column by whose values the rows are audited, optional
     positive : class that curves are drawn for; by default the last one
+    loss : Loss, or anything that `Loss` reads, optional
+        What decisions cost; columns of the table may hold some of it.
     peers : whether other libraries' models are compared on these rows
     lang : {"en", "zh"}
     notes : what was left out before
@@ -131,6 +136,7 @@ def model_report(
         raise DataError(
             f"there is no class {positive!r} in the model; {nearest_names(str(positive), [*map(str, labels)])}"
         )
+    costs = None if loss is None else as_loss(loss, labels)
     code = {label: k for k, label in enumerate(labels)}
     codes = np.array([code.get(label, -1) for label in table.column(target).to_pylist()], dtype=np.int64)
     known = np.flatnonzero(codes >= 0)
@@ -141,10 +147,14 @@ def model_report(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", BayesWarning)
         rows = ReportedRows(model, table.take(known), codes[known], name, target, k, language)
-        parts = [_read(rows), _quality(rows), *([_peers(rows)] if peers else []), _confusion(rows), _curves(rows)]
+        parts = [_read(rows), _quality(rows), *([_peers(rows)] if peers else []), _confusion(rows)]
+        if costs is not None:
+            parts.append(cost_section(costs, rows.scores.log_proba, rows.codes, rows.table, language))
+        parts.append(_curves(rows))
         parts += [*_columns(rows), _six_rows(rows)]
         if group is not None:
-            found = audit(model, rows.table, target, group=group, positive=labels[k], lang=lang)
+            fixed = costs if costs is not None and not costs.table.by_row else None
+            found = audit(model, rows.table, target, group=group, positive=labels[k], loss=fixed, lang=lang)
             parts.append(section(language.say("by group"), scrolled(Safe(found._repr_html_()))))
     told += dict.fromkeys(
         retold(str(one.message), language) for one in caught if issubclass(one.category, BayesWarning)
