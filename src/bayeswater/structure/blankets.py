@@ -29,7 +29,7 @@ import numpy as np
 
 from bayeswater.kernels.remainders import ROUNDING
 from bayeswater.structure.equivalence import PartlyDirected
-from bayeswater.structure.independence import IndependenceTest
+from bayeswater.structure.independence import PairTest
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.pc_stable import Partings, Watch, directed, tested_v_structures
 from bayeswater.typing import Array
@@ -42,7 +42,7 @@ Near = list[set[int]]
 class TestAnswers:
     """What tests say at a significance, each asked once; when time is up, nothing depends on anything."""
 
-    test: IndependenceTest
+    test: PairTest
     significance: float
     watch: Watch = lambda: True
     of: dict[tuple[int, int, frozenset[int]], float] = field(default_factory=dict)
@@ -176,7 +176,7 @@ def _is_parted(ask: TestAnswers, x: int, y: int, near: Near) -> bool:
 
 
 def by_blankets(
-    test: IndependenceTest, knowledge: Knowledge, significance: float, method: str, watch: Watch = lambda: True
+    test: PairTest, knowledge: Knowledge, significance: float, method: str, watch: Watch = lambda: True
 ) -> tuple[tuple[frozenset[int], ...], int]:
     """Find a graph by blankets: parents of every variable, and the number of tests made."""
     ask = TestAnswers(test, significance, watch)
@@ -208,9 +208,7 @@ def _meeting(graph: PartlyDirected, ask: TestAnswers, around: Surroundings) -> I
                 yield p_value, a, c, b
 
 
-def nearby(
-    test: IndependenceTest, knowledge: Knowledge, significance: float, watch: Watch = lambda: True
-) -> tuple[Array, int]:
+def nearby(test: PairTest, knowledge: Knowledge, significance: float, watch: Watch = lambda: True) -> tuple[Array, int]:
     """Say which arcs MMPC leaves open, or are required: (n, n) [parent, child]; and the number of tests made."""
     ask = TestAnswers(test, significance, watch)
     square = np.zeros_like(knowledge.allowed)
@@ -219,7 +217,7 @@ def nearby(
     return square & knowledge.allowed, len(ask.of)
 
 
-def aracne(test: IndependenceTest, knowledge: Knowledge) -> tuple[tuple[frozenset[int], ...], int]:
+def aracne(test: PairTest, knowledge: Knowledge) -> tuple[tuple[frozenset[int], ...], int]:
     """Join all pairs but the weakest of any three: parents of every variable, and the number of pairs counted."""
     n = len(knowledge.names)
     information = np.zeros((n, n))

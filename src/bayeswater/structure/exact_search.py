@@ -21,9 +21,10 @@ import numpy as np
 from bayeswater.errors import ParameterError, ResourceLimitError
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.variable_orders import best_last
+from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.hill_climbing import TIE, Parents
 from bayeswater.structure.knowledge import Knowledge
-from bayeswater.structure.local_scores import LocalScores
+from bayeswater.structure.scores import Score
 from bayeswater.typing import Array
 
 MOST_VARIABLES = 25
@@ -59,7 +60,7 @@ def forecast(knowledge: Knowledge) -> ExactForecast:
 
 
 def exact_search(
-    local_scores: LocalScores, knowledge: Knowledge, goes_on: Callable[[], bool] = lambda: True
+    local_scores: FamilyScores, knowledge: Knowledge, goes_on: Callable[[], bool] = lambda: True
 ) -> tuple[Parents, float]:
     """Find the graph of the highest score, as long as `goes_on` says.
 
@@ -95,7 +96,7 @@ def exact_search(
 
 
 def _parent_sets(
-    local_scores: LocalScores, knowledge: Knowledge, y: int, goes_on: Callable[[], bool]
+    local_scores: FamilyScores, knowledge: Knowledge, y: int, goes_on: Callable[[], bool]
 ) -> tuple[Array, Array]:
     """Sets of parents of y, as bits, that no part of them matches, and their scores: the best first."""
     fixed = frozenset(np.flatnonzero(knowledge.required[:, y]).tolist())
@@ -134,19 +135,20 @@ def _parent_sets(
     return np.array([_bits(own) for own in order], dtype=np.int64), np.array([kept[own] for own in order])
 
 
-def _cannot_pay(local_scores: LocalScores, y: int, own: frozenset[int], top: float) -> bool:
+def _cannot_pay(local_scores: FamilyScores, y: int, own: frozenset[int], top: float) -> bool:
     """Say whether a set of parents, and so every larger one, costs more than a perfect fit gains over its parts."""
-    if local_scores.score.name not in ("aic", "bic"):
+    score = local_scores.score
+    if not isinstance(score, Score) or score.name not in ("aic", "bic"):  # the fit of numbers has no bound
         return False
     configurations = float(np.prod(local_scores.n_states[list(own)], dtype=np.float64))
-    return local_scores.score.terms(configurations, int(local_scores.n_states[y]), local_scores.n_rows).constant <= top
+    return score.terms(configurations, int(local_scores.n_states[y]), local_scores.n_rows).constant <= top
 
 
 def _bits(members: Iterable[int]) -> int:
     return sum(1 << int(x) for x in members)
 
 
-def chow_liu_tree(local_scores: LocalScores, knowledge: Knowledge) -> Parents:
+def chow_liu_tree(local_scores: FamilyScores, knowledge: Knowledge) -> Parents:
     """Find the best tree."""
     if knowledge.required.any() or not (knowledge.allowed | np.eye(len(knowledge.names), dtype=bool)).all():
         raise ParameterError(

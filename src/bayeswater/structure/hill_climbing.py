@@ -18,8 +18,8 @@ from functools import cache
 import numpy as np
 
 from bayeswater.structure.dag import Dag
+from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.knowledge import Knowledge
-from bayeswater.structure.local_scores import LocalScores
 from bayeswater.typing import Array
 
 TIE = 1e-12
@@ -43,7 +43,7 @@ class Step:
 class Climb:
     """A graph on its way, with the gains of all its changes."""
 
-    def __init__(self, local_scores: LocalScores, knowledge: Knowledge, start: Parents) -> None:
+    def __init__(self, local_scores: FamilyScores, knowledge: Knowledge, start: Parents) -> None:
         n = len(start)
         self.local_scores = local_scores
         self.knowledge = knowledge
@@ -161,7 +161,7 @@ class Climb:
 
 
 def hill_climb(
-    local_scores: LocalScores, knowledge: Knowledge, start: Parents, *, tabu: int = 0, watch: Watch | None = None
+    local_scores: FamilyScores, knowledge: Knowledge, start: Parents, *, tabu: int = 0, watch: Watch | None = None
 ) -> tuple[Parents, float, int]:
     """Climb from a graph to a local optimum: its parents, its score and the number of steps.
 

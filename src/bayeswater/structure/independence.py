@@ -16,13 +16,15 @@ Of numbers, by the correlation r of what x and y have beyond linear functions of
     cor          r, by t = r sqrt(d / (1 - r^2)) with d = N - 2 - k degrees of freedom
     zf           Fisher's z = atanh(r) sqrt(d), d = N - 3 - k, which is nearly normal
     mi-g         -N ln(1 - r^2), chi-squared with one degree of freedom
+    mi-g-sh      mi-g of covariances that are shrunk to 0 (Schaefer and Strimmer 2005)
 
-These are the tests mi, x2, mi-sh, mc-mi, cor, zf and mi-g of R's bnlearn.
+Of both together "mi-cg" compares likelihoods: see `structure.number_tests`. These are the tests mi, x2, mi-sh, mc-mi,
+cor, zf, mi-g, mi-g-sh and mi-cg of R's bnlearn.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import chdtrc, erfc, stdtr, xlogy
@@ -33,7 +35,7 @@ from bayeswater.structure.local_scores import numbered
 from bayeswater.typing import Array
 
 TESTS_OF_STATES = ("g2", "chi2", "mi-sh", "permutation")
-TESTS_OF_NUMBERS = ("cor", "zf", "mi-g")
+TESTS_OF_NUMBERS = ("cor", "zf", "mi-g", "mi-g-sh")
 
 AS_FAR = 1e-9
 """Share of a statistic within which another one is the same."""
@@ -48,6 +50,16 @@ class Departure(NamedTuple):
     statistic: float
     degrees_of_freedom: float | None
     p_value: float
+
+
+class PairTest(Protocol):
+    """What learning by tests asks of one."""
+
+    def p_value(self, x: int, y: int, given: Sequence[int] = ()) -> float:
+        """Probability of rows that depart from independence as far as these or farther."""
+
+    def departure(self, x: int, y: int, given: Sequence[int] = ()) -> Departure:
+        """Test two variables given others."""
 
 
 @dataclass(frozen=True)
@@ -152,13 +164,24 @@ def _shrunk(count: Array, n_cells: float) -> Array:
 def correlation_departure(kind: str, x: Array, y: Array, given: Array) -> Departure:
     """Test two columns of numbers (n_rows,) given others (n_rows, n_given); no cell is missing."""
     n_rows, n_given = given.shape
-    degrees = n_rows - n_given - (3 if kind == "zf" else 2)
+    degrees = degrees_of_correlation(kind, n_rows, n_given)
     if degrees < 1:
         raise DataError(
             f"test {kind!r} given {n_given} columns needs more than {n_rows - degrees} complete rows, and there are "
             f"{n_rows}; give fewer columns"
         )
-    r = _partial_correlation(x, y, given)
+    is_shrunk = kind == "mi-g-sh"
+    r = shrunk_correlation(np.column_stack([x, y, given])) if is_shrunk else _partial_correlation(x, y, given)
+    return departure_of_correlation(kind, r, n_rows, degrees)
+
+
+def degrees_of_correlation(kind: str, n_rows: float, n_given: int) -> float:
+    """Rows that are left over, by which a correlation is judged."""
+    return n_rows - n_given - (3 if kind == "zf" else 2)
+
+
+def departure_of_correlation(kind: str, r: float, n_rows: float, degrees: float) -> Departure:
+    """Say how far a correlation departs from none."""
     with np.errstate(divide="ignore"):  # columns that tell each other exactly depart infinitely far
         if kind == "cor":
             t = abs(r) * np.sqrt(degrees / np.float64(1.0 - r * r))
@@ -184,6 +207,32 @@ def _partial_correlation(x: Array, y: Array, given: Array) -> float:
     if (left <= LINEAR * length).any():
         return 0.0
     return float(np.clip(both[:, 0] @ both[:, 1] / (left[0] * left[1]), -1.0, 1.0))
+
+
+def shrunk_correlation(columns: Array) -> float:
+    """Correlation of the first two columns given the others, by covariances that are drawn to 0.
+
+    They are by the share sum of var(s_ij) / sum of s_ij^2, over all pairs, 1 at most; variances stay. Of two
+    columns alone deviations are taken from the unbiased covariance, as bnlearn does.
+    """
+    n, n_columns = columns.shape
+    centred = columns - columns.mean(axis=0)
+    scale = np.abs(centred).max(axis=0, initial=0.0)
+    if (scale[:2] == 0).any() or n < 3:
+        return 0.0
+    covariance = centred.T @ centred / (n - 1)
+    pairs = np.triu_indices(n_columns, 1)
+    products = centred[:, pairs[0]] * centred[:, pairs[1]]
+    around = covariance[pairs] * (1.0 if n_columns == 2 else (n - 1) / n)
+    spread, size = ((products - around) ** 2).sum(), (covariance[pairs] ** 2).sum()
+    share = min(1.0, float(spread / size * n / (n - 1) ** 3)) if size > 0 else 1.0
+    shrunk = covariance * (1 - share)
+    np.fill_diagonal(shrunk, np.diagonal(covariance))
+    length = np.sqrt(np.where(np.diagonal(shrunk) > 0, np.diagonal(shrunk), 1.0))
+    inverse = np.linalg.pinv(shrunk / length / length[:, None], hermitian=True)
+    if n_columns == 2:
+        return float(shrunk[0, 1] / (length[0] * length[1]))
+    return float(np.clip(-inverse[0, 1] / np.sqrt(inverse[0, 0] * inverse[1, 1]), -1.0, 1.0))
 
 
 def _centred(columns: Array) -> Array:

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayeswater.kernels.variable_orders import UNMADE, settle
+from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.hill_climbing import TIE, Parents, hill_climb, topological_order
 from bayeswater.structure.knowledge import Knowledge
-from bayeswater.structure.local_scores import LocalScores
 from bayeswater.typing import Array
 
 WANTED_AT_ONCE = 256
@@ -79,7 +79,7 @@ class Standing:
 class GrowTrees:
     """Grow trees of all variables, over one table."""
 
-    def __init__(self, local_scores: LocalScores, knowledge: Knowledge) -> None:
+    def __init__(self, local_scores: FamilyScores, knowledge: Knowledge) -> None:
         n = local_scores.n_variables
         self.local_scores = local_scores
         self.knowledge = knowledge
@@ -228,7 +228,7 @@ class OrderSearch:
 
     def __init__(
         self,
-        local_scores: LocalScores,
+        local_scores: FamilyScores,
         knowledge: Knowledge,
         seed: int,
         watch: Callable[[FoundGraph], bool] = lambda found: True,

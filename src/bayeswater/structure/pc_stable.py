@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from bayeswater.structure.equivalence import PartlyDirected
-from bayeswater.structure.independence import IndependenceTest
+from bayeswater.structure.independence import PairTest
 from bayeswater.structure.knowledge import Knowledge
 
 Watch = Callable[[], bool]
@@ -41,7 +41,7 @@ class Parting:
 class Partings:
     """What parts pairs (x, y), x < y, by tests at a significance; None where all sets were tried and none does."""
 
-    test: IndependenceTest
+    test: PairTest
     significance: float
     of: dict[tuple[int, int], Parting | None] = field(default_factory=dict)
     n_tests: int = 0
@@ -58,7 +58,7 @@ class Partings:
 
 
 def pc_stable(
-    test: IndependenceTest, knowledge: Knowledge, significance: float, watch: Watch = lambda: True
+    test: PairTest, knowledge: Knowledge, significance: float, watch: Watch = lambda: True
 ) -> tuple[tuple[frozenset[int], ...], int]:
     """Find a graph by tests: parents of every variable, and the number of tests made."""
     graph, partings = PartlyDirected(len(knowledge.names)), Partings(test, significance)

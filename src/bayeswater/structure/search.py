@@ -27,10 +27,12 @@ import numpy as np
 from bayeswater.errors import ParameterError
 from bayeswater.structure.blankets import BLANKETS, aracne, by_blankets, nearby
 from bayeswater.structure.exact_search import chow_liu_tree, exact_search, forecast
+from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.hill_climbing import TIE, Parents, hill_climb, reachable
 from bayeswater.structure.independence import IndependenceTest
 from bayeswater.structure.knowledge import Knowledge
-from bayeswater.structure.local_scores import LocalScores
+from bayeswater.structure.moment_scores import MomentScores
+from bayeswater.structure.number_tests import MixedTest
 from bayeswater.structure.order_search import TABU, FoundGraph, OrderSearch
 from bayeswater.structure.pc_stable import pc_stable
 
@@ -125,7 +127,7 @@ class Search:
 
 
 def search(
-    local_scores: LocalScores,
+    local_scores: FamilyScores,
     knowledge: Knowledge,
     method: str = "auto",
     *,
@@ -171,8 +173,7 @@ def search(
     elif method in BY_TESTS:
         found, n_steps, scores, stopped = _tests(local_scores, knowledge, way, method, significance, test, seed)
     elif method == "mmhc":
-        tests = IndependenceTest(local_scores.codes, local_scores.n_states, test, local_scores.weight, seed=seed)
-        near, n_tests = nearby(tests, knowledge, significance, way.goes_on)
+        near, n_tests = nearby(tests_of(local_scores, test, seed), knowledge, significance, way.goes_on)
         among = replace(knowledge, allowed=near)
         found, n_steps, scores, ended = _climbs(
             local_scores, among, way, method, knowledge.start, restarts, perturb, seed
@@ -203,7 +204,7 @@ TIME_IS_UP = "the time limit was reached"
 
 
 def _climbs(
-    local_scores: LocalScores,
+    local_scores: FamilyScores,
     knowledge: Knowledge,
     way: SearchClock,
     method: str,
@@ -220,6 +221,8 @@ def _climbs(
         if not way.goes_on():
             break
         begin = perturbed(best.parents, knowledge, perturb, rng)
+        if local_scores.total(begin) == -np.inf:  # numbers whose rows leave no variance: nothing is gained from there
+            continue
         parents, score, more = hill_climb(local_scores, knowledge, begin, tabu=tabu, watch=way.step)
         n_steps += more
         scores.append(score)
@@ -230,7 +233,7 @@ def _climbs(
 
 
 def _tests(
-    local_scores: LocalScores,
+    local_scores: FamilyScores,
     knowledge: Knowledge,
     way: SearchClock,
     method: str,
@@ -242,7 +245,7 @@ def _tests(
         raise ParameterError(
             f"method={method!r} takes no max_parents: tests tell who depends; use 'order' or 'mmhc', or leave it out"
         )
-    tests = IndependenceTest(local_scores.codes, local_scores.n_states, test, local_scores.weight, seed=seed)
+    tests = tests_of(local_scores, test, seed)
     if method == "pc":
         parents, n_tests = pc_stable(tests, knowledge, significance, way.goes_on)
     elif method == "aracne":
@@ -253,7 +256,14 @@ def _tests(
     return FoundGraph(parents, local_scores.total(parents)), n_tests, (), ended
 
 
-def _orders(local_scores: LocalScores, knowledge: Knowledge, way: SearchClock, start: Parents, seed: int) -> Outcome:
+def tests_of(local_scores: FamilyScores, kind: str, seed: int) -> IndependenceTest | MixedTest:
+    """Tests of independence over the rows that are scored."""
+    if isinstance(local_scores, MomentScores):
+        return MixedTest(local_scores, kind)
+    return IndependenceTest(local_scores.codes, local_scores.n_states, kind, local_scores.weight, seed=seed)
+
+
+def _orders(local_scores: FamilyScores, knowledge: Knowledge, way: SearchClock, start: Parents, seed: int) -> Outcome:
     walk = OrderSearch(local_scores, knowledge, seed, way.found, way.goes_on)
     best = walk.from_graph(start)
     scores = [best.score]

@@ -241,6 +241,23 @@ def _mean(line: ConditionalLine, rows: MixedRows) -> Array:
     return mean
 
 
+def node_log_density(core: MixedCore, rows: MixedRows, node: int) -> Array:
+    """Log of the probability, or density, of a variable given its parents in rows that have these cells: (n_rows,)."""
+    if node not in core.numbers:
+        table = core.states.tables[core.place[node]]
+        with np.errstate(divide="ignore"):
+            return np.log(table[tuple(rows.codes[member] for member in (*core.dag.parents[node], node))])
+    own, place = core.numbers[node], tuple(rows.codes[parent] for parent in core.discrete(node))
+    slopes = {parent: own.slopes[(*place, j)] for j, parent in enumerate(core.numeric(node))}
+    apart, size = rows.values[node] - own.intercept[place], np.abs(rows.values[node]) + np.abs(own.intercept[place])
+    for parent, slope in slopes.items():
+        apart, size = apart - slope * rows.values[parent], size + np.abs(slope * rows.values[parent])
+    variance = np.broadcast_to(own.variance[place], apart.shape)
+    sure = np.where(variance > 0, variance, 1.0)
+    density = -0.5 * (np.log(2 * np.pi * sure) + apart * (apart / sure))
+    return np.where(variance > 0, density, np.where(np.abs(apart) <= SAME * size, 0.0, -np.inf))
+
+
 def _log_density(node: int, line: ConditionalLine, rows: MixedRows, *, outweigh: bool) -> Array:
     value = rows.values[node].reshape(-1, *[1] * line.variance.ndim)
     apart = value - _mean(line, rows)

@@ -11,7 +11,7 @@ from bayeswater.data.frames import Alongside, write_frame
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.inference.drawing import generator_of
-from bayeswater.inference.mixed.strong_elimination import MixedRows, StrongElimination
+from bayeswater.inference.mixed.strong_elimination import MixedRows, StrongElimination, node_log_density
 from bayeswater.inference.network_joint import sample_codes
 from bayeswater.models.mixed_networks.mixed_answers import JointMoments, MixedPosteriors, NumberDistribution
 from bayeswater.models.mixed_networks.mixed_rows import row_of, rows_of
@@ -191,6 +191,12 @@ class MixedQuestions(ABC):
 
     def log_probability(self, X: Any, *, unseen: str = "error") -> Any:
         """Logarithm of the probability or density of every row, none of whose cells is missing: (n_rows,)."""
+        found = self.node_log_probabilities(X, unseen=unseen)
+        total = sum(found.values(), np.zeros(1))
+        return float(total[0]) if isinstance(X, Mapping) else total
+
+    def node_log_probabilities(self, X: Any, *, unseen: str = "error") -> dict[str, Array]:
+        """Give what each variable given its parents adds to `log_probability`, by name: (n_rows,) each."""
         core, rows = self.core, rows_of(X, self.core, unseen)
         for node in range(len(core)):
             column = np.isnan(rows.values[node]) if node in core.numbers else _missing(rows, core, node)
@@ -199,7 +205,7 @@ class MixedQuestions(ABC):
                     f"{core.names[node]!r} is missing in row {int(column.argmax())} ({int(column.sum())} in all); "
                     "the probability of rows that are known in part is log_evidence(frame)"
                 )
-        return self.log_evidence(X, unseen=unseen)
+        return {name: node_log_density(core, rows, node) for node, name in enumerate(core.names)}
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> Any:
         """Draw rows: a pyarrow Table of labels and numbers."""

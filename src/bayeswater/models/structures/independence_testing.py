@@ -9,6 +9,7 @@ import numpy as np
 from bayeswater.data.frames import frame_names, numeric_column, read_frame, take_columns
 from bayeswater.errors import DataError, ParameterError, nearest_names
 from bayeswater.markup import html_table, paragraphs
+from bayeswater.models.structures.mixed_learning import MixedTable
 from bayeswater.models.structures.state_table import StateTable, named_frame
 from bayeswater.models.structures.structure_learning import checked_seed
 from bayeswater.structure.independence import (
@@ -18,6 +19,8 @@ from bayeswater.structure.independence import (
     IndependenceTest,
     correlation_departure,
 )
+from bayeswater.structure.moment_scores import MomentScore
+from bayeswater.structure.number_tests import MIXED_TESTS, MixedTest
 from bayeswater.structure.separation import Independence
 from bayeswater.typing import Array
 
@@ -75,8 +78,8 @@ def independence_test(
     ----------
     data : frame, or a source, as in `learn_structure`
     x, y, given : names of columns
-    test : of states "g2", "chi2", "mi-sh" or "permutation"; of numbers "cor", "zf" or "mi-g": see
-        `bayeswater.structure.independence`
+    test : of states "g2", "chi2", "mi-sh" or "permutation"; of numbers "cor", "zf", "mi-g" or "mi-g-sh": see
+        `bayeswater.structure.independence`; of both "mi-cg": see `bayeswater.structure.number_tests`
     n_permutations, seed : tables that "permutation" draws
     discretize, columns : how tests of states put numbers into bins, as in `learn_structure`
 
@@ -92,8 +95,8 @@ def independence_test(
     >>> independence_test(frame, "rain", "wet")
     g2 of rain ⊥ wet: statistic 15.5348, degrees of freedom 1, p-value 8.1e-05, rows 36
     """
-    if test not in (*TESTS_OF_STATES, *TESTS_OF_NUMBERS):
-        raise ParameterError(f"test is {test!r}; choose one of {', '.join((*TESTS_OF_STATES, *TESTS_OF_NUMBERS))}")
+    if test not in (*TESTS_OF_STATES, *MIXED_TESTS):
+        raise ParameterError(f"test is {test!r}; choose one of {', '.join((*TESTS_OF_STATES, *MIXED_TESTS))}")
     if not isinstance(n_permutations, int | np.integer) or isinstance(n_permutations, bool) or n_permutations < 1:
         raise ParameterError(f"n_permutations is {n_permutations!r}; give a whole number, 1 or more")
     checked_seed(seed)
@@ -110,6 +113,8 @@ def independence_test(
     if test in TESTS_OF_NUMBERS:
         values = _numbers(frame, names, test)
         found, n_rows = correlation_departure(test, values[0], values[1], values[2:].T), values.shape[1]
+    elif test == "mi-cg":
+        found, n_rows = _of_both(frame, names, discretize, columns)
     else:
         found, n_rows = _of_states(frame, names, test, int(n_permutations), seed, discretize, columns)
     return IndependenceResult(Independence((x,), (y,), others), test, *found, n_rows)
@@ -135,6 +140,22 @@ def _of_states(
     _require_rows(codes, names)
     tests = IndependenceTest(codes, n_states, test, n_permutations=n_permutations, seed=seed)
     return tests.departure(0, 1, range(2, len(names))), codes.shape[1]
+
+
+def _of_both(frame: Any, names: list[str], discretize: str, columns: Mapping[Any, Any] | None) -> tuple[Departure, int]:
+    """Test states and numbers together, in the rows that have all cells."""
+    import pyarrow.compute as pc
+
+    rows = read_frame(frame).table
+    there = np.ones(rows.num_rows, dtype=bool)
+    for name in names:
+        there &= ~pc.is_null(rows.column(name), nan_is_null=True).to_numpy()
+    _require_rows(there[None, there], names)
+    told = {name: settings for name, settings in (columns or {}).items() if name in names}
+    table = MixedTable.of(rows.filter(there), discretize, told)
+    places = [table.names.index(name) for name in names]
+    tests = MixedTest(table.scores(MomentScore("loglik")), "mi-cg")
+    return tests.departure(places[0], places[1], places[2:]), int(there.sum())
 
 
 def _numbers(frame: Any, names: list[str], test: str) -> Array:

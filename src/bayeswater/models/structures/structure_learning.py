@@ -13,18 +13,23 @@ from bayeswater.errors import DataError, ParameterError
 from bayeswater.families.family import ColumnSettings
 from bayeswater.learning.structural_em import find_graph, judge_of
 from bayeswater.markup import Safe, preformatted
+from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.graph import read_graph
-from bayeswater.models.structures.state_table import StateTable
+from bayeswater.models.structures.mixed_learning import MixedTable, is_mixed
+from bayeswater.models.structures.state_table import StateTable, named_frame
 from bayeswater.networks.drawing import to_svg
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import EquivalenceClass, equivalence_class
+from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.independence import TESTS_OF_STATES
 from bayeswater.structure.knowledge import Arcs, Knowledge
 from bayeswater.structure.local_scores import LocalScores
+from bayeswater.structure.moment_scores import MomentScore, as_moment_score
 from bayeswater.structure.notation import quoted
+from bayeswater.structure.number_tests import MIXED_TESTS
 from bayeswater.structure.scores import Score, as_score
-from bayeswater.structure.search import BY_TESTS, Search
+from bayeswater.structure.search import BY_TESTS, Search, search
 from bayeswater.typing import is_number
 
 MOST_DRAWN = 60
@@ -163,6 +168,28 @@ class LearnedStructure:
         return "\n".join(lines)
 
 
+@dataclass(frozen=True, repr=False)
+class LearnedMixedStructure(LearnedStructure):
+    """What `learn_structure` found where numbers stay numbers; see `LearnedStructure`.
+
+    Attributes
+    ----------
+    table : MixedTable
+        The rows as states and numbers.
+    scored_by : MomentScore
+    """
+
+    table: MixedTable  # type: ignore[assignment]
+    scored_by: MomentScore  # type: ignore[assignment]
+
+    def fit(self, **prior: Any) -> MixedNetwork:  # type: ignore[override]
+        """Estimate tables and regressions; see `MixedNetwork.from_data`."""
+        states = {v.name: v.states for v in self.table.variables if v is not None}
+        return MixedNetwork.from_data(
+            self.graph, self.table.to_frame(), states=states, sample_weight=self.table.weight, **prior
+        )
+
+
 def _some(n: int, thing: str) -> str:
     """Count things: one of them in the singular."""
     return f"{n} {thing}{'' if n == 1 else 's'}"
@@ -187,8 +214,9 @@ def learn_structure(
     restarts: int = 0,
     perturb: int = 10,
     significance: float = 0.05,
-    test: str = "g2",
+    test: str | None = None,
     seed: int = 0,
+    numbers: str | None = None,
     discretize: str = "equal_frequency",
     columns: Mapping[Any, Any] | None = None,
     missing: str = "em",
@@ -214,9 +242,13 @@ def learn_structure(
     max_parents : most parents of a variable
     time_limit : seconds; "order" uses all of them, and without a limit makes a fixed number of attempts
     restarts, perturb : of "hill_climb" and "tabu": how often to climb again, and after how many random changes
-    significance, test : of what tests: probability below which a departure from independence counts, and "g2", "chi2",
-        "mi-sh" or "permutation"
+    significance, test : of what tests: probability below which a departure from independence counts, and "g2" (unless
+        told), "chi2", "mi-sh" or "permutation"; where numbers stay numbers "mi-cg" (unless told), and of numbers alone
+        "cor", "zf", "mi-g" or "mi-g-sh"
     seed : of everything random: without a time limit the same seed gives the same graph
+    numbers : "states" to put numbers into bins; "gaussian" to leave them numbers, normal around a linear function of
+        their parents: then the score is "bic", "aic", "ebic", "loglik" or, of numbers alone, "bge" (bnlearn's names, as
+        "bic-g" and "bic-cg", say "gaussian" by themselves). No arc leads from a number to a variable with states
     discretize, columns : how numbers are put into bins, any way of `Discretizer` but "mdl", which needs classes; and
         what is known of columns, as in `NaiveBayes`
     missing : "em" to fill in missing cells by structural EM, all rows counting with what is known of them; or "error"
@@ -250,9 +282,28 @@ def learn_structure(
         raise ParameterError(f"missing is {missing!r}; it can be 'em' or 'error'")
     if not isinstance(perturb, int | np.integer) or isinstance(perturb, bool) or perturb < 1:
         raise ParameterError(f"perturb is {perturb!r}; give a whole number of changes, 1 or more")
-    if test not in TESTS_OF_STATES:
-        raise ParameterError(f"test is {test!r}; choose one of {', '.join(TESTS_OF_STATES)}")
+    mixed = is_mixed(numbers, score, test)
+    test = ("mi-cg" if mixed else "g2") if test is None else test
+    known_tests = MIXED_TESTS if mixed else TESTS_OF_STATES
+    if test not in known_tests:
+        raise ParameterError(f"test is {test!r}; choose one of {', '.join(known_tests)}")
     checked_seed(seed)
+    if mixed:
+        rows = MixedTable.of(data, discretize, columns, sample_weight)
+        return _learn_mixed(
+            rows,
+            _without_prior(score, graph_prior),
+            Knowledge.of(rows.names, required, forbidden, tiers, max_parents),
+            method,
+            start,
+            time_limit=time_limit,
+            restarts=int(restarts),
+            perturb=perturb,
+            significance=significance,
+            test=test,
+            seed=seed,
+            progress=progress,
+        )
     table = StateTable.of(data, discretize, columns, sample_weight)
     require_rows(table)
     if missing == "error":
@@ -283,6 +334,31 @@ def learn_structure(
     return LearnedStructure(table, judge_of(scored_by) if rounds else scored_by, found, knowledge, rounds)
 
 
+def _learn_mixed(
+    table: MixedTable, score: MomentScore, knowledge: Knowledge, method: str, start: Any, **settings: Any
+) -> LearnedMixedStructure:
+    """Search for the graph of states and numbers."""
+    knowledge = table.known(knowledge)
+    begin = None
+    if start is not None:
+        dag = ordered(read_graph(start), table.names, "start")
+        knowledge.check(dag)
+        begin = tuple(map(frozenset, dag.parents))
+    scores = table.scores(score)
+    if scores.total(knowledge.start if begin is None else begin) == -np.inf:
+        raise DataError(
+            "the graph to begin with leaves a number without variance: too few rows for its parents, or an exact "
+            "function of them; require fewer arcs, or start from none"
+        )
+    return LearnedMixedStructure(table, score, search(scores, knowledge, method, start=begin, **settings), knowledge)
+
+
+def _without_prior(score: Any, graph_prior: Any) -> MomentScore:
+    if graph_prior != "uniform":
+        raise ParameterError(f"graph_prior is {graph_prior!r}; with numbers it can be 'uniform'")
+    return as_moment_score(score)
+
+
 def score_structure(
     graph: Any,
     data: Any,
@@ -290,6 +366,8 @@ def score_structure(
     *,
     graph_prior: Any = "uniform",
     per_node: bool = False,
+    numbers: str | None = None,
+    new_rows: Any = None,
     discretize: str = "equal_frequency",
     columns: Mapping[Any, Any] | None = None,
     sample_weight: Any = None,
@@ -300,8 +378,10 @@ def score_structure(
     ----------
     graph : text, edges, `Dag`, networkx graph, `BayesianNetwork` or what `learn_structure` gave; where the states of
         a network are bins, numbers go into these
-    data, score, graph_prior, discretize, columns, sample_weight : as in `learn_structure`
+    data, score, graph_prior, numbers, discretize, columns, sample_weight : as in `learn_structure`; and "pred-loglik",
+        the log-likelihood of other rows by parameters of these, numbers being "gaussian"
     per_node : whether to give the score of each node, which add up to that of the graph
+    new_rows : of "pred-loglik", the frame of the other rows
 
     Returns
     -------
@@ -315,20 +395,43 @@ def score_structure(
     -4.1589
     """
     dag = read_graph(graph)
+    if isinstance(score, str) and score.lower().startswith("pred-loglik"):
+        found = _predictive(dag, data, new_rows, columns, sample_weight)
+        return found if per_node else sum(found.values())
+    local_scores: FamilyScores
+    if is_mixed(numbers, score):
+        mixed = MixedTable.of(data, discretize, columns, sample_weight)
+        dag = ordered(dag, mixed.names, "graph")
+        local_scores = mixed.scores(_without_prior(score, graph_prior))
+        return _of_graph(dag, local_scores, per_node=per_node)
     table = StateTable.of(data, discretize, columns, sample_weight, bins=_bins(graph), nodes=dag.names)
     require_rows(table)
     require_complete(table)
     dag = ordered(dag, table.names, "graph")
     local_scores = LocalScores(table.codes, table.n_states, as_score(score, graph_prior), table.weight)
+    return _of_graph(dag, local_scores, per_node=per_node)
+
+
+def _of_graph(dag: Dag, local_scores: FamilyScores, *, per_node: bool) -> Any:
     nodes = {
         name: local_scores.of(node, own) for node, (name, own) in enumerate(zip(dag.names, dag.parents, strict=True))
     }
     too_large = next((name for name, value in nodes.items() if value == -np.inf), None)
-    if too_large is not None:
+    if too_large is not None and isinstance(local_scores, LocalScores):
         raise ParameterError(
             f"{too_large!r} with its parents has too many cells for {local_scores.score.name}; take 'bic'"
         )
     return nodes if per_node else sum(nodes.values())
+
+
+def _predictive(dag: Dag, data: Any, new_rows: Any, columns: Any, sample_weight: Any) -> dict[str, float]:
+    """Log-likelihood of each node in other rows, by parameters of largest likelihood."""
+    if new_rows is None:
+        raise ParameterError("'pred-loglik' is of other rows; give them: new_rows=frame")
+    if columns:
+        raise ParameterError("'pred-loglik' takes no columns; give columns the types that they are to have")
+    network = MixedNetwork.from_data(dag, named_frame(data), alpha=0, sample_weight=sample_weight)
+    return {name: float(own.sum()) for name, own in network.node_log_probabilities(new_rows).items()}
 
 
 def description_length(graph: Any, data: Any, score: Any = "bic", **settings: Any) -> float:

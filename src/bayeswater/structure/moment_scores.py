@@ -1,0 +1,261 @@
+"""Scores of a structure of states and numbers, read off the moments of families.
+
+A number y with k numeric parents has, for each of the q configurations of its parents with states, a regression on the
+numeric ones with variance s^2 = (squared residuals) / (n - k - 1), as R's `lm` (`estimate.regression`):
+
+    loglik   sum over configurations of -n/2 ln(2 pi s^2) - (n - k - 1)/2; -inf where rows leave no variance
+    aic, bic loglik - f q (k + 2), f = 1 or ln(N)/2
+    ebic     bic - 4 g ln(p) for each parent, of p variables
+    bge      marginal likelihood of numbers alone (Geiger and Heckerman 2002; Kuipers, Moffa and Heckerman 2014), with
+             prior mean that of the rows, weight 1, and p + 2 degrees of freedom
+
+A variable with states is scored by its counts, and never has a parent that is a number: that scores -inf. These are
+bnlearn's loglik-g, aic-g, bic-g, ebic-g, bge where all are numbers, and loglik-cg, aic-cg, bic-cg, ebic-cg.
+
+Rows are summed once for each set of parents with states; all families with these are read off the sums.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import DenseMatrix
+from bayeswater.data.variable import Variable
+from bayeswater.errors import ParameterError
+from bayeswater.estimate.regression import regress
+from bayeswater.limits import require_table_bytes
+from bayeswater.statistics.scatter import Scatter
+from bayeswater.structure.local_scores import numbered
+from bayeswater.structure.scores import Score
+from bayeswater.typing import Array, is_number
+
+MOMENT_SCORES = ("loglik", "aic", "bic", "ebic", "bge")
+
+PRIOR_WEIGHT = 1.0
+"""Rows that the prior mean of BGe counts for."""
+
+MOST_SUMS = 2**28
+"""Bytes of sums that are kept."""
+
+
+@dataclass(frozen=True)
+class MomentScore:
+    """A score of states and numbers.
+
+    Parameters
+    ----------
+    name : one of `MOMENT_SCORES`
+    setting : price of a parameter (aic, bic) or g of eBIC, where it is given
+    """
+
+    name: str
+    setting: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in MOMENT_SCORES:
+            raise ParameterError(
+                f"score is {self.name!r}; with numbers choose one of {', '.join(MOMENT_SCORES)}, or put numbers into "
+                "bins: numbers='states'"
+            )
+        is_given = self.setting is not None
+        if is_given and (self.name in ("loglik", "bge") or not (is_number(self.setting) and self.setting > 0)):
+            raise ParameterError(
+                f"the setting of score {self.name!r} is {self.setting!r}; aic, bic and ebic take a number over 0"
+            )
+
+    @property
+    def is_equivalent(self) -> bool:
+        """Whether equivalent graphs score the same, but for the rows that variances are divided by."""
+        return True
+
+    def price(self, n_rows: float) -> float:
+        """What a parameter costs."""
+        if self.name in ("aic", "bic") and self.setting is not None:
+            return self.setting
+        return {"aic": 1.0, "bic": log(n_rows) / 2, "ebic": log(n_rows) / 2}.get(self.name, 0.0)
+
+    def per_parent(self, n_variables: int) -> float:
+        """What each parent costs beside its parameters."""
+        if self.name != "ebic":
+            return 0.0
+        return -4.0 * (0.5 if self.setting is None else self.setting) * log(n_variables)
+
+
+def as_moment_score(score: Any) -> MomentScore:
+    """Read a score by name, as (name, setting) or as it is; "-g" or "-cg" may follow the name, as in bnlearn."""
+    if isinstance(score, MomentScore):
+        return score
+    name, setting = score if isinstance(score, tuple) and len(score) == 2 else (score, None)
+    if not isinstance(name, str):
+        raise ParameterError(f"score is {score!r}; give a name such as 'bic', or ('bic', price of a parameter)")
+    name = name.lower().removesuffix("-cg").removesuffix("-g")
+    return MomentScore({"mdl": "bic", "log-likelihood": "loglik"}.get(name, name), setting)
+
+
+class MomentScores:
+    """Scores of parent sets over one table of states and numbers, all of whose cells are there.
+
+    Parameters
+    ----------
+    codes, values : (n_variables, n_rows); codes of numbers, and values of states, mean nothing
+    is_number : (n_variables,) bool
+    n_states : (n_variables,); 1 for numbers
+    score : what to read off the sums
+    weight : (n_rows,), optional
+    """
+
+    def __init__(
+        self,
+        codes: Array,
+        values: Array,
+        is_number: Array,
+        n_states: Array,
+        score: MomentScore,
+        weight: Array | None = None,
+    ) -> None:
+        if score.name == "bge" and not is_number.all():
+            raise ParameterError("bge is a score of numbers alone; take 'bic', or leave variables with states out")
+        self.codes, self.values, self.is_number = codes, values, is_number
+        self.n_states = np.asarray(n_states, dtype=np.int64)
+        self.score, self.weight = score, weight
+        self.n_rows: float = codes.shape[1] if weight is None else float(weight.sum())
+        self.n_variables = len(n_states)
+        self.n_counted = 0
+        self.is_full = False
+        self._column_of = {int(v): j for j, v in enumerate(np.flatnonzero(is_number))}
+        self._sums: dict[tuple[int, ...], tuple[Array, Array, Array]] = {}
+        self._known: dict[tuple[int, frozenset[int]], float] = {}
+
+    def expect(self, n_columns: int) -> None:
+        """Say how many columns will be asked for; nothing is made ready for them."""
+
+    def of(self, y: int, parents: Iterable[int]) -> float:
+        """Score of one parent set."""
+        own = frozenset(parents)
+        self._count(y, [own])
+        return self._known[y, own]
+
+    def total(self, parents: Iterable[Iterable[int]]) -> float:
+        """Score of a whole graph."""
+        return sum(self.of(y, own) for y, own in enumerate(parents))
+
+    def column(self, y: int, parents: frozenset[int]) -> Array:
+        """Scores of y with each other variable joining or leaving its parents; at y, as it stands: (n_variables,)."""
+        sets = [parents if x == y else parents ^ {x} for x in range(self.n_variables)]
+        self._count(y, sets)
+        return np.array([self._known[y, own] for own in sets])
+
+    def columns(self, wanted: Sequence[tuple[int, frozenset[int]]]) -> list[Array]:
+        """Give several columns."""
+        return [self.column(y, parents) for y, parents in wanted]
+
+    def leaving(self, y: int, parents: frozenset[int]) -> Array:
+        """Scores of y as it stands, at y, and without each of its parents; of the others it tells nothing."""
+        scores = np.full(self.n_variables, -np.inf)
+        for x in (*parents, y):
+            scores[x] = self.of(y, parents if x == y else parents - {x})
+        return scores
+
+    def log_likelihood(self, y: int, parents: Iterable[int]) -> float:
+        """Log-likelihood of a variable given parents; of a number by regression."""
+        own = frozenset(parents)
+        if not self.is_number[y]:
+            return self._of_states(y, own, Score("loglik"))
+        discrete, numeric = self._parted(own)
+        n, mean, scatter = self.sums(discrete)
+        place = [self._column_of[v] for v in (*numeric, y)]
+        return float(regress(n, mean[:, place], scatter[:, place][:, :, place]).log_likelihood.sum())
+
+    # ------------------------------------------------------------------ counting
+
+    def _count(self, y: int, sets: Iterable[frozenset[int]]) -> None:
+        """Score parent sets that are not known yet, those with the same states and number of numbers together."""
+        new = {own for own in sets if (y, own) not in self._known}
+        self.n_counted += len(new)
+        if not self.is_number[y]:
+            for own in new:
+                self._known[y, own] = self._of_states(y, own, Score("loglik")) - self._price(y, own)
+            return
+        groups: dict[tuple[tuple[int, ...], int], list[tuple[frozenset[int], list[int]]]] = {}
+        for own in new:
+            discrete, numeric = self._parted(own)
+            groups.setdefault((discrete, len(numeric)), []).append((own, numeric))
+        for (discrete, _), members in groups.items():
+            places = np.array([[self._column_of[v] for v in (*numeric, y)] for _, numeric in members])
+            scores = self._of_numbers(discrete, places)
+            for (own, _), score in zip(members, scores.tolist(), strict=True):
+                self._known[y, own] = score - self._price(y, own)
+
+    def _of_numbers(self, discrete: tuple[int, ...], places: Array) -> Array:
+        """Log-likelihoods, or BGe, of the last of each list of columns given the others: (n_lists,)."""
+        if self.score.name == "bge":
+            return self._bge(places)
+        n, mean, scatter = self.sums(discrete)
+        rows, columns = places[:, None, :, None], places[:, None, None, :]
+        groups = np.arange(len(n))[:, None, None]
+        own = regress(
+            np.broadcast_to(n, (len(places), len(n))),
+            mean[np.arange(len(n))[:, None], places[:, None, :]],
+            scatter[groups, rows, columns],
+        )
+        return own.log_likelihood.sum(axis=1)
+
+    def _of_states(self, y: int, parents: frozenset[int], score: Score) -> float:
+        if any(self.is_number[parent] for parent in parents):
+            return -np.inf
+        r, own = int(self.n_states[y]), sorted(parents)
+        configuration, n_numbers = numbered(self.codes, self.n_states, own)
+        require_table_bytes(8 * n_numbers * r, f"counting a variable of {r} states with its parents", "leave it out")
+        counts = np.bincount(configuration * r + self.codes[y], self.weight, minlength=n_numbers * r).reshape(-1, r)
+        return score.local_score(counts, float(np.prod(self.n_states[own], dtype=np.float64)), self.n_rows)
+
+    def _price(self, y: int, parents: frozenset[int]) -> float:
+        q = float(np.prod(self.n_states[list(parents)], dtype=np.float64))
+        n_parameters = q * (int(self.is_number[list(parents)].sum()) + 2)
+        if not self.is_number[y]:
+            n_parameters = q * (int(self.n_states[y]) - 1)
+        price = self.score.price(self.n_rows)
+        return (price * n_parameters if price else 0.0) - self.score.per_parent(self.n_variables) * len(parents)
+
+    def _parted(self, parents: frozenset[int]) -> tuple[tuple[int, ...], list[int]]:
+        own = sorted(parents)
+        return tuple(v for v in own if not self.is_number[v]), [v for v in own if self.is_number[v]]
+
+    def sums(self, discrete: tuple[int, ...]) -> tuple[Array, Array, Array]:
+        """Rows, means and scatters of all numbers, for each configuration that rows have."""
+        found = self._sums.get(discrete)
+        if found is None:
+            which, _ = numbered(self.codes, self.n_states, discrete)
+            which = np.unique(which, return_inverse=True)[1].reshape(-1)
+            n = int(which.max(initial=0)) + 1
+            labels = Labels(Variable("configuration", range(n)), which, np.bincount(which, minlength=n))
+            total = Scatter.of(DenseMatrix(self._numbers), labels, self.weight, skip_missing=False)
+            found = total.weight[:, 0, 0].astype(np.float64), total.means, total.scatter
+            if 8 * found[2].size * (len(self._sums) + 1) > MOST_SUMS:
+                self._sums.clear()
+            self._sums[discrete] = found
+        return found
+
+    @cached_property
+    def _numbers(self) -> Array:
+        return np.ascontiguousarray(self.values[self.is_number].T)
+
+    # ------------------------------------------------------------------ the marginal likelihood of numbers
+
+    def _bge(self, places: Array) -> Array:
+        p, n, k = self.n_variables, self.n_rows, places.shape[1] - 1
+        degrees = p + 2.0
+        scale = PRIOR_WEIGHT * (degrees - p - 1) / (PRIOR_WEIGHT + 1)
+        posterior = self.sums(())[2][0] + scale * np.eye(p)
+        whole = np.linalg.slogdet(posterior[places[:, :, None], places[:, None, :]])[1]
+        above = places[:, :-1]
+        parents = np.linalg.slogdet(posterior[above[:, :, None], above[:, None, :]])[1]
+        before, after = (degrees - p + k + 1) / 2, (n + degrees - p + k + 1) / 2
+        constant = -n / 2 * log(np.pi) + log(PRIOR_WEIGHT / (n + PRIOR_WEIGHT)) / 2 + gammaln(after) - gammaln(before)
+        return constant + (before * (k + 1) - (before - 0.5) * k) * log(scale) - after * whole + (after - 0.5) * parents

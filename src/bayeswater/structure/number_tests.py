@@ -1,0 +1,157 @@
+"""Tests of independence over a table of states and numbers, read off the moments of families.
+
+"cor", "zf", "mi-g" and "mi-g-sh" are tests of numbers given numbers (`structure.independence`). "mi-cg" compares
+log-likelihoods l of regressions (`structure.moment_scores`), and follows the chi-squared distribution; z are k numbers
+and states of q configurations:
+
+    two numbers             2 (l(x | y, z) - l(x | z)), q degrees of freedom; where nothing is given it is mi-g
+    a number and states y   2 (l(x | y, z) - l(x | z)), (r_y - 1) q (k + 2)
+    two variables of states g2 given the states of z, and for each number w of z, others of it being given,
+                            2 (l(w | x, y) - l(w | y) - l(w | x) + l(w)), (r_x - 1)(r_y - 1) q (1 + k (k + 3)/2)
+
+It is R bnlearn's test of this name, but for the last where numbers are given: there bnlearn 5.2 adds what y tells of
+them to g2, whatever x is, and says "dependent" wherever y tells of a number. Where a likelihood is infinite, the test
+says "independent".
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from scipy.special import chdtrc
+
+from bayeswater.errors import ParameterError
+from bayeswater.estimate.regression import regress
+from bayeswater.structure.independence import (
+    TESTS_OF_NUMBERS,
+    Departure,
+    IndependenceTest,
+    degrees_of_correlation,
+    departure_of_correlation,
+    shrunk_correlation,
+)
+from bayeswater.typing import Array
+
+MIXED_TESTS = (*TESTS_OF_NUMBERS, "mi-cg")
+
+
+class FamilyMoments(Protocol):
+    """Rows of states and numbers that are summed when asked for."""
+
+    codes: Array
+    values: Array
+    is_number: Array
+    n_states: Array
+    weight: Array | None
+    n_rows: float
+
+    def sums(self, discrete: tuple[int, ...]) -> tuple[Array, Array, Array]:
+        """Rows, means and scatters of all numbers, for each configuration."""
+
+    def log_likelihood(self, y: int, parents: Iterable[int]) -> float:
+        """Log-likelihood of a variable given parents."""
+
+
+@dataclass(frozen=True)
+class MixedTest:
+    """Tests on one table.
+
+    Parameters
+    ----------
+    rows : the table
+    kind : one of `MIXED_TESTS`
+    """
+
+    rows: FamilyMoments
+    kind: str
+
+    def __post_init__(self) -> None:
+        if self.kind not in MIXED_TESTS:
+            raise ParameterError(f"test is {self.kind!r}; with numbers it can be one of {', '.join(MIXED_TESTS)}")
+        if self.kind != "mi-cg" and not self.rows.is_number.all():
+            raise ParameterError(f"test {self.kind!r} is of numbers alone, and there are states, too; take 'mi-cg'")
+        if self.kind == "mi-g-sh" and self.rows.weight is not None:
+            raise ParameterError("test 'mi-g-sh' takes no weights; take 'mi-g', or leave them out")
+
+    def p_value(self, x: int, y: int, given: Sequence[int] = ()) -> float:
+        """Probability of rows that depart from independence as far as these or farther."""
+        return self.departure(x, y, given).p_value
+
+    def departure(self, x: int, y: int, given: Sequence[int] = ()) -> Departure:
+        """Test two variables given others."""
+        is_number = self.rows.is_number
+        if is_number[[x, y, *given]].all() and not (self.kind == "mi-cg" and len(given)):
+            return self._of_numbers(x, y, given)
+        if not is_number[[x, y]].any():
+            return self._of_states(x, y, given)
+        if not is_number[x] or (is_number[y] and y < x):
+            x, y = y, x
+        return self._of_likelihoods(x, y, given)
+
+    def _of_numbers(self, x: int, y: int, given: Sequence[int]) -> Departure:
+        kind = "mi-g" if self.kind == "mi-cg" else self.kind
+        degrees = degrees_of_correlation(kind, self.rows.n_rows, len(given))
+        if degrees < 1:
+            return Departure(0.0, 0.0, 1.0)
+        if kind == "mi-g-sh":
+            r = shrunk_correlation(self.rows.values[[x, y, *given]].T)
+        else:
+            r = self._partial_correlation(x, y, given)
+        return departure_of_correlation(kind, r, self.rows.n_rows, degrees)
+
+    def _partial_correlation(self, x: int, y: int, given: Sequence[int]) -> float:
+        """The slope of one on the other, on the scale of what is left of both given the rest."""
+        n, mean, scatter = self.rows.sums(())
+        place = self._column_of
+
+        def left(columns: Sequence[int]) -> tuple[float, float]:
+            own = [place[v] for v in columns]
+            found = regress(n, mean[:, own], scatter[:, own][:, :, own])
+            return float(found.left[0]), float(found.slopes[0, -1]) if len(own) > 1 else 0.0
+
+        of_x, of_y = left([*given, x])[0], left([*given, y])[0]
+        if of_x == 0 or of_y == 0:
+            return 0.0
+        slope = left([*given, x, y])[1]
+        return float(np.clip(slope * np.sqrt(of_x / of_y), -1.0, 1.0))
+
+    @cached_property
+    def _column_of(self) -> dict[int, int]:
+        return {int(v): j for j, v in enumerate(np.flatnonzero(self.rows.is_number))}
+
+    def _of_likelihoods(self, x: int, y: int, given: Sequence[int]) -> Departure:
+        """Test a number x with y, which is a number or has states, given others."""
+        rows = self.rows
+        statistic = self._gain(x, [y], given)
+        numbers = int(rows.is_number[list(given)].sum())
+        q = float(np.prod(rows.n_states[list(given)], dtype=np.float64))
+        degrees = q if rows.is_number[y] else (int(rows.n_states[y]) - 1) * q * (numbers + 2)
+        return _judged(statistic, degrees)
+
+    def _of_states(self, x: int, y: int, given: Sequence[int]) -> Departure:
+        rows = self.rows
+        discrete = [v for v in given if not rows.is_number[v]]
+        numbers = [v for v in given if rows.is_number[v]]
+        plain = self._of_counts.departure(x, y, discrete)
+        if not numbers or not plain.degrees_of_freedom:
+            return plain
+        told = sum(self._gain(v, [x], [*discrete, *numbers[j + 1 :]]) for j, v in enumerate(numbers))
+        known = sum(self._gain(v, [x], [*discrete, y, *numbers[j + 1 :]]) for j, v in enumerate(numbers))
+        k = len(numbers)
+        return _judged(plain.statistic + known - told, plain.degrees_of_freedom * (1 + k * (k + 3) / 2))
+
+    def _gain(self, x: int, more: Sequence[int], given: Sequence[int]) -> float:
+        """Twice what further parents add to the log-likelihood; 0 where one is infinite."""
+        with_more = self.rows.log_likelihood(x, [*given, *more])
+        without = self.rows.log_likelihood(x, given)
+        return 2.0 * (with_more - without) if np.isfinite(with_more) and np.isfinite(without) else 0.0
+
+    @cached_property
+    def _of_counts(self) -> IndependenceTest:
+        return IndependenceTest(self.rows.codes, self.rows.n_states, "g2", self.rows.weight)
+
+
+def _judged(statistic: float, degrees: float) -> Departure:
+    return Departure(statistic, degrees, float(chdtrc(degrees, max(0.0, statistic))))
