@@ -26,9 +26,10 @@ from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.estimate.histogram_cuts import quantile_cuts
 from bayeswater.estimate.normal_parameters import dirichlet_log_evidence, or_impossible
+from bayeswater.families.curve import bin_edges
 from bayeswater.families.family import Settings, require_sums
 from bayeswater.families.numbers import Candidate, NumberFamily, OpenColumn, Weighed
-from bayeswater.families.states import StateFamily, bin_edges, counts_of_values, without_unknown
+from bayeswater.families.states import StateFamily, without_unknown
 from bayeswater.phrases import own_phrases, own_reasons
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.key_counts import Occupied
@@ -106,7 +107,7 @@ class BinnedCandidate(Candidate):
         """Count the bins."""
         cuts = cuts or ()
         variable = bin_schema([cuts], [column.name])[0]
-        return counts_of_values(column.profile.classes, variable, column.binned(cuts), class_count)
+        return CategoryCounts.of_values(column.profile.classes, variable, column.binned(cuts), class_count)
 
     def _bin_counts(self, column: OpenColumn) -> tuple[int, ...]:
         """Numbers of bins to try: the one that was told, or as many as the rows allow; of a pair two."""

@@ -26,7 +26,6 @@ from bayeswater.families.number_profile import NumberProfile
 from bayeswater.families.numbers import OpenColumn, OpenNumbers
 from bayeswater.families.registry import BINNED, CANDIDATES, NUMERIC, families_of, key_of, law_of
 from bayeswater.families.settings import MDL
-from bayeswater.families.states import counts_of_values
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.phrases import own_reasons
@@ -215,9 +214,9 @@ def sums_of_choice(profile: NumberProfile, j: int, choice: FamilyChoice, class_c
     if choice.family == "categorical":
         value = float(column.occupied.first[0])
         states = (int(value) if value.is_integer() else value,)
-        return counts_of_values(profile.classes, Variable(column.name, states), column.binned(()), class_count)
+        return CategoryCounts.of_values(profile.classes, Variable(column.name, states), column.binned(()), class_count)
     flags = Variable(column.name, (False, True), frozenset({False, True}))
-    return counts_of_values(profile.classes, flags, column.binned((1.0,)), class_count)
+    return CategoryCounts.of_values(profile.classes, flags, column.binned((1.0,)), class_count)
 
 
 def _spans(profile: NumberProfile, j: int, cuts: tuple[float, ...] | None) -> tuple[tuple[float, float], ...] | None:

@@ -107,3 +107,28 @@ def word_curve(column: str, names: Sequence[Any], probability: Array, counts: Ar
     chosen = chosen[np.argsort(-told[:, chosen].max(axis=0), kind="stable")]
     labels = [names[int(word)] for word in chosen]
     return ColumnCurve(column, "words", labels, probability[:, chosen].T, counts[:, chosen].T)
+
+
+def state_curve(column: Column, labels: Sequence[Any], share: Array, counts: Array | None) -> ColumnCurve:
+    """Give states or bins with their shares and counts (n_states, n_classes) in each class."""
+    kind = "states" if column.cuts is None else "bins"
+    return ColumnCurve(column.name, kind, [*labels], share, counts, bin_edges(column))
+
+
+def bin_edges(column: Column) -> Array | None:
+    """Limits of all bins of a column (n_bins + 1,), the outer ones as far as its values were; None without bins.
+
+    Of bins that were told this is unknown: an outer one is then as wide as that beside it.
+
+    >>> bin_edges(Column("x", "x", "binned", cuts=(1.0, 2.0, 4.0))).tolist()
+    [0.0, 1.0, 2.0, 4.0, 6.0]
+    """
+    if not column.cuts:
+        return None
+    cuts = np.asarray(column.cuts)
+    if column.spans is not None:
+        ends = np.array([column.spans[0][0], column.spans[-1][1]])
+    else:
+        inner = np.diff(cuts) if len(cuts) > 1 else np.array([max(abs(cuts[0]), 1.0)])
+        ends = np.array([cuts[0] - inner[0], cuts[-1] + inner[-1]])
+    return np.concatenate([ends[:1], cuts, ends[1:]])

@@ -40,7 +40,7 @@ from bayeswater.estimate.smoothing import (
     concentration_table,
     empty_is_state,
 )
-from bayeswater.families.curve import ColumnCurve
+from bayeswater.families.curve import ColumnCurve, state_curve
 from bayeswater.families.family import ABSENT, Block, Family, ParameterDraws, Settings
 from bayeswater.families.view import CellUse, ColumnView, Options
 from bayeswater.families.wording import cell
@@ -49,7 +49,6 @@ from bayeswater.inference.formula import BinForm, CellForm, LabelForm, Lookup
 from bayeswater.inference.leave_one_out import leave_out_own_class, states_own_without
 from bayeswater.inference.linear import CategoryJoint, Line, line_of_states, with_unseen
 from bayeswater.kernels.category_tables import sum_of_own_states
-from bayeswater.kernels.remainders import remainder
 from bayeswater.phrases import Phrase
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.typing import Array
@@ -109,16 +108,12 @@ class StateView(ColumnView):
             return ""
         return self.language.say("binned", label=bin_labels(self.column, self.language)[code])
 
-    @property
-    def counts(self) -> CategoryCounts:
-        """What was counted."""
-        return self.block.counts
-
     @cached_property
     def state_count(self) -> Array:
         """How often each state was counted: (n_states,)."""
-        first = self.counts.start[self.j]
-        return np.asarray(self.counts.table[first : first + len(self.labels)].sum(axis=1), dtype=np.float64)
+        counts = self.block.counts
+        first = counts.start[self.j]
+        return np.asarray(counts.table[first : first + len(self.labels)].sum(axis=1), dtype=np.float64)
 
     def options(self, row: int, chosen: int) -> Options | None:
         """List the states that occur, the most frequent first; bins are as far as their places are apart."""
@@ -132,7 +127,8 @@ class StateView(ColumnView):
             return None
         distance = np.full(len(cells), 1 / np.sqrt(variance))
         if self.is_binned:  # an empty cell, behind the last bin, has no place among them
-            place, own = np.arange(self.counts.n_states[self.j]), count[: self.counts.n_states[self.j]]
+            place = np.arange(self.block.counts.n_states[self.j])
+            own = count[: len(place)]
             middle = own @ place / own.sum()
             deviation = np.sqrt(own @ (place - middle) ** 2 / own.sum())
             is_bin = cells < len(place)
@@ -418,7 +414,8 @@ class StateFamily(Family):
     def read(self, sums: CategoryCounts, settings: Settings) -> StateBlock:
         """Choose or take the smoothing of each column."""
         missing_is_state = empty_is_state(sums, settings.missing)
-        alpha = np.array([_number(settings.alpha_of(column)) for column in self.columns])
+        told = [settings.alpha_of(column) for column in self.columns]
+        alpha = np.array([np.nan if own == AUTO else float(own) for own in told])
         if np.isnan(alpha).any():
             best = best_alphas(sums.table, sums.start, missing_is_state=missing_is_state)
             alpha = np.where(np.isnan(alpha), best, alpha)
@@ -502,41 +499,3 @@ def labels_of(block: Any, column: Column, j: int) -> list[Any]:
     """Names of the states of column j of a block, or of counts of pairs; None is an empty cell, where that is one."""
     states = block.counts.schema[j].states if column.cuts is None else bin_labels(column)
     return [*states, *[None] * int(block.empty_is_state[j])]
-
-
-def state_curve(column: Column, labels: Sequence[Any], share: Array, counts: Array | None) -> ColumnCurve:
-    """Give states or bins with their shares and counts (n_states, n_classes) in each class."""
-    kind = "states" if column.cuts is None else "bins"
-    return ColumnCurve(column.name, kind, [*labels], share, counts, bin_edges(column))
-
-
-def bin_edges(column: Column) -> Array | None:
-    """Limits of all bins of a column (n_bins + 1,), the outer ones as far as its values were; None without bins.
-
-    Of bins that were told this is unknown: an outer one is then as wide as that beside it.
-
-    >>> bin_edges(Column("x", "x", "binned", cuts=(1.0, 2.0, 4.0))).tolist()
-    [0.0, 1.0, 2.0, 4.0, 6.0]
-    """
-    if not column.cuts:
-        return None
-    cuts = np.asarray(column.cuts)
-    if column.spans is not None:
-        ends = np.array([column.spans[0][0], column.spans[-1][1]])
-    else:
-        inner = np.diff(cuts) if len(cuts) > 1 else np.array([max(abs(cuts[0]), 1.0)])
-        ends = np.array([cuts[0] - inner[0], cuts[-1] + inner[-1]])
-    return np.concatenate([ends[:1], cuts, ends[1:]])
-
-
-def _number(alpha: Any) -> float:
-    """Smoothing as a number, NaN where it is still to be chosen."""
-    return float("nan") if alpha == "auto" else float(alpha)
-
-
-def counts_of_values(classes: Variable, variable: Variable, counts: Array, class_count: Array) -> CategoryCounts:
-    """Counts (n_states, n_classes) of one column, with the rows of the classes that miss it."""
-    missing = class_count - counts.sum(axis=0)
-    if missing.dtype.kind == "f":
-        missing = remainder(class_count, counts.sum(axis=0))
-    return CategoryCounts(classes, Schema((variable,)), np.vstack([counts, missing]))

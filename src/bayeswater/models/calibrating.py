@@ -10,7 +10,8 @@ applied to whatever is predicted afterwards, until the next fit. It is learned u
 counted rows: where a class prior was given, scores are turned into those under the counted one, corrected, and back.
 """
 
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -27,6 +28,7 @@ from bayeswater.decision.cross_fitting import folds_of
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.decision.scores import Scores, normalised
+from bayeswater.errors import DataError
 from bayeswater.explain.turning import RowDecisions
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.kernels.class_scores import log_shares
@@ -34,7 +36,7 @@ from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.limits import require_table_bytes
 from bayeswater.markup import paragraphs
 from bayeswater.models.held_out import Fold, kinds_of
-from bayeswater.models.streaming.passes import Pass, Piece, SideBySide, Walk, plus
+from bayeswater.models.streaming.passes import Examples, Pass, Piece, SideBySide, Walk, plus, walked
 from bayeswater.statistics.statistic import spread
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
@@ -173,6 +175,19 @@ class Reviewing:
         return self.review_of(X, y, weight, share, self.fold.number) if len(y) else None
 
 
+def review_of_batches(batches: Iterable[tuple[Any, ...]] | Examples, review_of: Callable[..., Review]) -> LeaveOneOut:
+    """Review rows that come in pieces, by a pass where they are examples of which not all are here."""
+    if isinstance(batches, Examples):
+        if not batches.fits_into_head:
+            found: LeaveOneOut = walked(reviewed(review_of), batches)
+            return found
+        batches = [batches.head[:3]]
+    reviews = [review_of(*batch) for batch in batches]
+    if not reviews:
+        raise DataError("there are no rows to review: the batches are empty")
+    return reduce(operator.add, reviews).result()
+
+
 def review_of_folds(folds: tuple[Fold, ...], reviews: Sequence[Callable[..., Any]]) -> Walk[Any]:
     """Review the rows of each fold by what the others chose: `reviews` are those of the models that they did.
 
@@ -199,7 +214,8 @@ class Priors:
     @property
     def to_counted(self) -> Array:
         """What turns scores under a class prior that was given into those under the counted one: (n_classes,)."""
-        return np.where(np.isfinite(self.scored), self.counted - self.scored, 0.0)
+        is_possible = np.isfinite(self.scored)
+        return np.subtract(self.counted, self.scored, out=np.zeros(len(self.scored)), where=is_possible)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.states import StateBlock
-from bayeswater.inference.drawing import draw_states
+from bayeswater.inference.drawing import draw_classes, draw_states
 from bayeswater.inference.linear import Line, line_of_states
 from bayeswater.models.asking import Facts, counted_facts
 from bayeswater.models.classifier import BayesClassifier
@@ -94,6 +94,7 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
     """
 
     _grouped_as = "margins"
+    _fixes_classes = True
     _tags = ("categorical", "string", "positive_only")
 
     def __init__(
@@ -230,7 +231,7 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows of categories, in the form `fit` was given, and their classes (n,)."""
-        rng, codes = self._sample_classes(n, random_state)
+        rng, codes = draw_classes(self._joint().log_prior, n, random_state)
         drawn = []
         for labels, log_probability in zip(self.categories_, self.feature_log_prob_, strict=True):
             if not len(labels):  # every cell of the column was missing

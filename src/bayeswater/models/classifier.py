@@ -28,7 +28,7 @@ from bayeswater.decision.deciding import ClassEvidence
 from bayeswater.decision.next_best import NextBest
 from bayeswater.decision.prior_shift import PriorEstimate
 from bayeswater.decision.probabilities import Probabilities
-from bayeswater.errors import DataError, SchemaError, StatisticsError
+from bayeswater.errors import SchemaError, StatisticsError
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import Decided, ExplainedRows, RowDecisions
 from bayeswater.families.curve import ColumnCurve
@@ -36,12 +36,19 @@ from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import best_class, fall_back, log_evidence, log_posterior, posterior
 from bayeswater.inference.scoring import Joint, JointWithout, score, score_blocks
 from bayeswater.models.asking import Facts, OpenRow, require_one_row
-from bayeswater.models.calibrating import Calibration, LeaveOneOut, Priors, Review, learned_calibration, reviewed
+from bayeswater.models.calibrating import (
+    Calibration,
+    LeaveOneOut,
+    Priors,
+    Review,
+    learned_calibration,
+    review_of_batches,
+)
 from bayeswater.models.settings import require_names
 from bayeswater.models.streaming.answering import in_memory, over_rows
 from bayeswater.models.streaming.fitting import score_source
 from bayeswater.models.streaming.partial_rows import cell_names, letting_missing_in
-from bayeswater.models.streaming.passes import Examples, walked
+from bayeswater.models.streaming.passes import Examples
 from bayeswater.phrases import Language
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
@@ -319,27 +326,18 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         LeaveOneOut, made to be printed
         """
         self._require_fitted()
-        if isinstance(batches, Examples):
-            if not batches.fits_into_head:
-                return walked(reviewed(self._review_of), batches)
-            batches = [batches.head[:3]]
-        reviews = [self._review_of(*batch) for batch in batches]
-        if not reviews:
-            raise DataError("there are no rows to review: the batches are empty")
-        return sum(reviews[1:], start=reviews[0]).result()
+        return review_of_batches(batches, self._review_of)
 
     def _review_of(
         self, X: Any, y: Any, sample_weight: Any = None, score_weight: Array | None = None, fold: int = 0
     ) -> Review:
         """Score counted rows, each taken out of the sums; those of a fold with the weight they have there."""
-        model = self._as_reviewed()
-
-        def scored(X: Any, labels: Labels, removed: Array) -> tuple[Array, Array]:
-            table = model._table(X)
-            return model._log_proba_without(table, labels, removed), model._known_cells(table)
-
-        rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
+        rows, scored = CountedRows.of(X, y, sample_weight, type(self).__name__), self._as_reviewed()._scored_without
         return Review.of_rows(rows, self._class_counts, scored, score_weight, fold)
+
+    def _scored_without(self, X: Any, labels: Labels, removed: Array) -> tuple[Array, Array]:
+        table = self._table(X)
+        return self._log_proba_without(table, labels, removed), self._known_cells(table)
 
     def _as_reviewed(self) -> Self:
         """Give the model by which rows that are left out are scored."""
@@ -426,13 +424,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         ColumnCurve
             Places, and at each the density or probability in every class, in the order of `classes_`. Where columns
             depend on each other, those of the column alone.
-
-        Examples
-        --------
-        >>> from bayeswater import CategoricalNB
-        >>> found = CategoricalNB().fit([["red"], ["red"], ["green"]], ["apple", "apple", "pea"]).curve("x0")
-        >>> found.kind, found.at, found.values.round(2).tolist()
-        ('states', ['green', 'red'], [[0.25, 0.67], [0.75, 0.33]])
         """
         self._require_fitted()
         return self._curve(column)
@@ -540,10 +531,3 @@ def frames_of(model: BayesClassifier) -> str | None:
 def scored_by(model: BayesClassifier) -> tuple[Any, Calibration | None]:
     """Give the parameters that a model scores rows with, of what kind each knows, and its calibration, if any."""
     return model._joint(), model._calibration if model._is_calibrated else None
-
-
-def with_columns(model: BayesClassifier, n_features: int, names: Any, library: str | None, read_as: ReadAs) -> None:
-    """Let a model be one that was fitted on so many columns, with these names if any, and gives frames of a library."""
-    model.n_features_in_, model._library = n_features, library
-    known = {"read_as_": read_as} if read_as != AS_FOUND else {}
-    model.__dict__.update(known if names is None else {**known, "feature_names_in_": np.array(names, dtype=object)})

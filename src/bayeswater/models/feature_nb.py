@@ -20,6 +20,7 @@ from bayeswater.explain.feature_view import FeatureTerms
 from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve, word_curve
 from bayeswater.families.words.features import BernoulliColumns, ComplementColumns, MultinomialColumns
+from bayeswater.inference.drawing import draw_classes
 from bayeswater.inference.linear import Line, LinearJoint, line_of_features
 from bayeswater.models.asking import Facts
 from bayeswater.models.calibrating import LeaveOneOut
@@ -45,9 +46,12 @@ class FeatureClassifier(OnSums, BayesClassifier):
     alpha: Any
     force_alpha: bool
     _grouped_as = "margins"
+    _fixes_classes = True
     _tags: tuple[str, ...] = ("sparse", "positive_only", "poor_score")
     _title = "P(feature | {})"
     """What the parameters of a class are called in `tables`."""
+    _is_score = False
+    """Whether these are weights, and no probabilities."""
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
@@ -57,14 +61,11 @@ class FeatureClassifier(OnSums, BayesClassifier):
         return checked_alpha(self.alpha, n_features, force_alpha=self.force_alpha)
 
     def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Matrix:
-        return self._matrix(X, known, missing=None, allow_negative=False)
-
-    def _matrix(self, X: Any, known: Sums[Any] | None, *, missing: str | None, allow_negative: bool) -> Matrix:
-        """Read features, in the order of those that are known."""
         matrix = read_matrix(X, type(self).__name__)
         if known is not None:
             matrix = with_known_columns(matrix, known.columns.names, known.columns.n_columns, type(self).__name__)
-        require_values(matrix, type(self).__name__, missing=missing, allow_negative=allow_negative)
+        missing, is_marked = vars(self).get("missing"), "binarize" in vars(self)  # `BernoulliNB` takes any number
+        require_values(matrix, type(self).__name__, missing=missing, allow_negative=is_marked)
         return matrix
 
     def _count(self, table: Matrix, labels: Labels, weight: Array | None) -> Statistic:
@@ -110,7 +111,7 @@ class FeatureClassifier(OnSums, BayesClassifier):
 
     def _weights(self) -> FeatureTerms:
         """Give what each feature says of the classes."""
-        return FeatureTerms(self.feature_log_prob_.T)
+        return FeatureTerms(self.feature_log_prob_.T, is_score=self._is_score)
 
     def next_best(
         self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None, lang: str = "en"
@@ -130,14 +131,10 @@ class FeatureClassifier(OnSums, BayesClassifier):
             Of each class the probability of a feature, or that it is present; of `ComplementNB` the weight.
         """
         self._require_fitted()
-        values = self._shown_parameters()
+        values = self.feature_log_prob_ if self._is_score else np.exp(self.feature_log_prob_)
         columns: dict[str, Any] = {"feature": self._column_names()}
         columns |= {self._title.format(label): values[k] for k, label in enumerate(self.classes_)}
         return {"class": self._class_table(), "features": write_frame(columns, self._library)}
-
-    def _shown_parameters(self) -> Array:
-        """Give what `tables` says of each class and feature: (n_classes, n_features)."""
-        return np.exp(self.feature_log_prob_)
 
     @property
     def feature_count_(self) -> Array:
@@ -224,7 +221,7 @@ class MultinomialNB(FeatureClassifier):
             raise ParameterError(
                 "MultinomialNB says nothing about how long a row is; give length=, for example length=20"
             )
-        rng, codes = self._sample_classes(n, random_state)
+        rng, codes = draw_classes(self._joint().log_prior, n, random_state)
         probability = np.exp(self.feature_log_prob_)
         probability /= probability.sum(axis=1, keepdims=True)
         totals = _checked_length(length, n)
@@ -234,8 +231,7 @@ class MultinomialNB(FeatureClassifier):
     @property
     def n_parameters(self) -> int:
         """Number of free parameters: K - 1 for the classes, d - 1 for the features of each class."""
-        n_classes = len(self.classes_)
-        return n_classes - 1 + n_classes * (self.n_features_in_ - 1)
+        return len(self.classes_) * self.n_features_in_ - 1
 
 
 def _checked_length(length: Any, n: int) -> Array:
@@ -247,9 +243,8 @@ def _checked_length(length: Any, n: int) -> Array:
 
 
 NOT_GENERATIVE = (
-    "ComplementNB is no generative model: its scores come from the other classes' counts and do not make "
-    "up P(row, class), so it "
-    "cannot {}; use MultinomialNB for that"
+    "ComplementNB is no generative model: its scores come from the other classes' counts and do not make up "
+    "P(row, class), so it cannot {}; use MultinomialNB for that"
 )
 
 
@@ -283,6 +278,7 @@ class ComplementNB(FeatureClassifier):
     """
 
     _title = "weight({})"
+    _is_score = True
 
     def __init__(
         self,
@@ -337,9 +333,6 @@ class ComplementNB(FeatureClassifier):
         weight = self._weight_of_rows(self.statistics_)[labels.codes]  # held fixed, as all rows balance them
         return self._complements(self.statistics_).without(table, labels, removed * weight)
 
-    def _weights(self) -> FeatureTerms:
-        return FeatureTerms(self.feature_log_prob_.T, is_score=True)
-
     def calibrate_with(self, review: LeaveOneOut) -> Self:
         """Refuse: the scores are no probabilities that could be corrected by what they say of rows."""
         raise ParameterError(NOT_GENERATIVE.format("be calibrated"))
@@ -364,9 +357,6 @@ class ComplementNB(FeatureClassifier):
 
     def _class_table(self) -> Any:
         return write_frame({"class": self.classes_, "count": self.class_count_}, self._library)
-
-    def _shown_parameters(self) -> Array:
-        return self.feature_log_prob_
 
     @property
     def n_parameters(self) -> int:
@@ -448,10 +438,6 @@ class BernoulliNB(FeatureClassifier):
         self.columns = columns
         self.calibrate = calibrate
 
-    def _pseudo_counts(self, counts: BinaryCounts) -> tuple[Array, Array]:
-        priors = column_priors(self.columns, counts.names, counts.n_columns, Beta)
-        return bernoulli_pseudo_counts(self._alpha(counts.n_columns), priors)
-
     @property
     def _threshold(self) -> float:
         threshold = 0.5 if self.binarize is None else self.binarize
@@ -461,9 +447,14 @@ class BernoulliNB(FeatureClassifier):
 
     def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Matrix:
         require_missing_rule(self.missing, ("error", "ignore"))
-        matrix = self._matrix(X, known, missing=self.missing, allow_negative=True)
+        matrix = super()._encode(X, known, learning=learning)
         if self.binarize is None:
-            _require_marks(matrix)
+            other = first_cell(matrix, lambda cells: (cells != 0) & (cells != 1) & (cells == cells))
+            if other is not None:
+                raise DataError(
+                    f"X holds {other.where}, but binarize=None says that it holds 0 and 1 alone; give a threshold, for "
+                    "example binarize=0"
+                )
         if known is not None:
             self._require_same_marks()
         return matrix
@@ -488,7 +479,9 @@ class BernoulliNB(FeatureClassifier):
         return super()._read(sums)
 
     def _block(self, columns: BinaryCounts) -> BernoulliColumns:
-        return BernoulliColumns(columns, *self._pseudo_counts(columns), self._threshold, self.missing == "ignore")
+        priors = column_priors(self.columns, columns.names, columns.n_columns, Beta)
+        pseudo_counts = bernoulli_pseudo_counts(self._alpha(columns.n_columns), priors)
+        return BernoulliColumns(columns, *pseudo_counts, self._threshold, self.missing == "ignore")
 
     def _sums_read_alike(self, other: Self) -> tuple[Sums[Any], Sums[Any]]:
         if self.threshold_ != other.threshold_:
@@ -520,7 +513,7 @@ class BernoulliNB(FeatureClassifier):
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows of 0 and 1, in the form `fit` was given, and their classes (n,)."""
-        rng, codes = self._sample_classes(n, random_state)
+        rng, codes = draw_classes(self._joint().log_prior, n, random_state)
         probability = np.exp(self.feature_log_prob_)[codes]
         values = (rng.random(probability.shape) < probability).astype(np.int64)
         return self._like_fitted(values), self.classes_[codes]
@@ -528,8 +521,7 @@ class BernoulliNB(FeatureClassifier):
     @property
     def n_parameters(self) -> int:
         """Number of free parameters: K - 1 for the classes, one for each class and feature."""
-        n_classes = len(self.classes_)
-        return n_classes - 1 + n_classes * self.n_features_in_
+        return len(self.classes_) * (self.n_features_in_ + 1) - 1
 
     @property
     def feature_count_(self) -> Array:
@@ -540,12 +532,3 @@ class BernoulliNB(FeatureClassifier):
     def feature_log_prob_(self) -> Array:
         """Logarithm of P(feature present | class)."""
         return self._block(self.statistics_.columns).log_probability()[0]
-
-
-def _require_marks(matrix: Matrix) -> None:
-    other = first_cell(matrix, lambda cells: (cells != 0) & (cells != 1) & (cells == cells))
-    if other is not None:
-        raise DataError(
-            f"X holds {other.where}, but binarize=None says that it holds 0 and 1 alone; give a threshold, for example "
-            "binarize=0"
-        )

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from bayeswater.data.frames import is_frame, write_frame
-from bayeswater.data.labels import Labels, declared_classes, encode_labels
+from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.matrix import DenseMatrix, DenseTable, column_name
 from bayeswater.data.reading.raw_table import read_raw
 from bayeswater.data.variable import Variable
@@ -22,7 +22,7 @@ from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.gaussian import normal_curve, normal_fact
 from bayeswater.inference.discriminant_axes import conditional_densities, discriminant_axes, projected
-from bayeswater.inference.drawing import require_density
+from bayeswater.inference.drawing import draw_classes, require_density
 from bayeswater.inference.gaussian_full import FullJoint, draw_rows
 from bayeswater.inference.gaussian_line import line_joint
 from bayeswater.inference.gaussian_without import joint_of, likelihood_without
@@ -34,7 +34,6 @@ from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.learning.gaussian_em import expected_scatter
 from bayeswater.learning.shrinkage_choice import LeftOutRows, LossSums
 from bayeswater.models.asking import Facts
-from bayeswater.models.calibrating import reviewed
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.gaussian_reading import (
     AUTO,
@@ -166,13 +165,15 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         require_rows_for(self.missing, examples, is_auto=is_auto)
         again = "shrinkage='auto' reads the rows twice" if is_auto else ""
         again = "calibrate=True reads the rows twice" if self.calibrate else again
-        sums = yield Pass(self._counting(classes, by_copy=True), then=again)
+        sums = yield Pass(self._counting(None, by_copy=True), then=again)
         self._keep(sums, examples.columns_of_X, first=True)
         if is_auto:
             losses = yield Pass(self._losses, "choosing the shrinkage", then=again if self.calibrate else "")
             self.shrinkage_, self._memo = losses.best(), {}  # parameters are read again with it
         warn_of_singular(self._densities, sums)
-        return self.calibrate_with((yield from reviewed(self._review_of))) if self.calibrate else self
+        if classes is not None:
+            self._adopt(sums.with_classes(classes))
+        return (yield from self._corrected())
 
     def _losses(self, piece: Piece) -> LossSums:
         """Sum the leave-one-out log-losses of rows that were counted, for each candidate of shrinkage."""
@@ -182,30 +183,6 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         log_prior = self._prior(sums).unweighted.without(codes, removed)
         left_out = LeftOutRows(sums, table, codes, removed, rows.weight, log_prior)
         return left_out.losses(self._reading_of(sums.columns), self.variance_floor)
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from further rows, which may bring new classes.
-
-        Parameters
-        ----------
-        X, y, sample_weight : as in `fit`
-        classes : labels, optional
-            Classes that there are although no row has them yet.
-
-        Returns
-        -------
-        self
-        """
-        refuse_em(self.missing, "partial_fit cannot add rows to them; call fit with all rows")
-        if hasattr(self, "statistics_"):
-            return super().partial_fit(X, y, classes, sample_weight)
-        if is_named(self.shrinkage, AUTO):
-            raise ParameterError(
-                "shrinkage='auto' is chosen by leave-one-out over all rows, and a first partial_fit has but some of "
-                "them; call fit first, or give a number, 'oas' or Friedman(...)"
-            )
-        self.fit(X, y, sample_weight)
-        return self if classes is None else self._adopt(self.statistics_.with_classes(declared_classes(classes)))
 
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """Give the log posterior of rows that were counted, each against the sums without it: (n_rows, n_classes).
@@ -251,6 +228,11 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
 
     def _require_sums(self, why_not: str) -> None:
         refuse_em(self.missing, why_not)
+        if is_named(self.shrinkage, AUTO) and not hasattr(self, "statistics_"):
+            raise ParameterError(
+                "shrinkage='auto' is chosen by leave-one-out over all rows, and a first partial_fit has but some of "
+                "them; call fit first, or give a number, 'oas' or Friedman(...)"
+            )
 
     def _sums_read_alike(self, other: Self) -> tuple[Sums[Any], Sums[Any]]:
         mine, theirs = (type(model.statistics_.columns) for model in (self, other))
@@ -260,10 +242,6 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
                 "both with the same shrinkage"
             )
         return super()._sums_read_alike(other)
-
-    def _known_classes(self, classes: Any, first: bool) -> Variable | None:
-        """Let any class in."""
-        return None if classes is None else declared_classes(classes).union(self.statistics_.classes)
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)
@@ -397,7 +375,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows from the model: X, in the form `fit` was given, and their classes (n,)."""
-        rng, codes = self._sample_classes(n, random_state)
+        rng, codes = draw_classes(self._joint().log_prior, n, random_state)
         p = self._densities
         require_density(p.blend.has_density, codes, self.classes_)
         return self._like_fitted(draw_rows(p, codes, rng)), self.classes_[codes]

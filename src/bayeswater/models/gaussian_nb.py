@@ -26,7 +26,7 @@ from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.gaussian import NormalBlock, draw_normals, normal_fact
-from bayeswater.inference.drawing import require_density
+from bayeswater.inference.drawing import draw_classes, require_density
 from bayeswater.inference.normal_joint import GaussianJoint, gaussian_joint
 from bayeswater.inference.normals_without import EpsilonWithout
 from bayeswater.models.asking import Facts, counted_facts
@@ -89,6 +89,7 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
     """
 
     _prior_name = "priors"
+    _fixes_classes = True
     _grouped_as = "spreads"
 
     def __init__(
@@ -191,7 +192,7 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows from the model: X, in the form `fit` was given, and their classes (n,)."""
-        rng, codes = self._sample_classes(n, random_state)
+        rng, codes = draw_classes(self._joint().log_prior, n, random_state)
         p = self._parameters
         require_density(p.seen, codes, self.classes_)
         return self._like_fitted(draw_normals(p, codes, rng)), self.classes_[codes]

@@ -32,14 +32,13 @@ from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.class_weights import ClassWeights
-from bayeswater.estimate.dirichlet import Prior, PseudoCounts, checked_class_prior
-from bayeswater.inference.drawing import draw_classes
+from bayeswater.estimate.dirichlet import Prior
 from bayeswater.inference.linear import Line
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.models.calibrating import Priors, as_stale, review_of_folds
 from bayeswater.models.held_out import Fold
 from bayeswater.models.linear_form import LinearForm, calibrated_has_none, linear_form
-from bayeswater.models.settings import agreed_classes, note_columns, require_flag, warn_of_small_alpha
+from bayeswater.models.settings import agreed_classes, class_prior_of, note_columns, require_flag, warn_of_small_alpha
 from bayeswater.models.streaming.fitting import fit_source
 from bayeswater.models.streaming.passes import (
     Batches,
@@ -53,7 +52,7 @@ from bayeswater.models.streaming.passes import (
 )
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import ClassCounts, SeenRanges, Sums
-from bayeswater.typing import LARGEST_COUNT, Array, is_pseudo_count
+from bayeswater.typing import Array
 
 if TYPE_CHECKING:
     from bayeswater.models.classifier import BayesClassifier as Base
@@ -71,6 +70,9 @@ class OnSums(Base):
 
     _grouped_as: str | None = None
     """What its sums can be read off where a place of rows groups them by itself: "margins", "spreads", or nothing."""
+
+    _fixes_classes = False
+    """Whether the first `partial_fit` is told all classes, as in scikit-learn."""
 
     _fixed_by_fit: tuple[str, ...] = ()
     """Names of what the first fit chose, and further rows do not move."""
@@ -204,23 +206,34 @@ class OnSums(Base):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
 
+        The first call decides how each column is read, as `fit` does. Later rows may bring new categories and words.
+
         Parameters
         ----------
         X, y, sample_weight : as in `fit`
-        classes : labels of shape (n_classes,)
-            All classes there will be; needed in the first call and free to omit later.
+        classes : labels, optional
+            Classes that there are although no row has them yet. As in scikit-learn, `GaussianNB`, `MultinomialNB`,
+            `ComplementNB`, `BernoulliNB` and `CategoricalNB` need all classes there will be in the first call; into
+            other models later rows may bring new ones.
 
         Returns
         -------
         self
         """
-        first = not hasattr(self, "statistics_")
-        known = self._known_classes(classes, first)
-        if first:
-            return self._learned_from(Batches([(X, y, sample_weight)], type(self).__name__), known)
+        self._require_sums("partial_fit cannot add rows to them; call fit with all rows")
+        known = self.__dict__.get("statistics_")
+        declared = agreed_classes(classes, known and known.classes, are_fixed=self._fixes_classes)
+        if known is None:
+            return self._learned_from(Batches([(X, y, sample_weight)], type(self).__name__), declared)
         X = materialised(X)
-        new = self._sums_of(X, y, sample_weight, known, self.statistics_)
-        return self._keep(self.statistics_ + new, X, first=False)
+        if self._fixes_classes:
+            return self._keep(self._sums_with(X, y, sample_weight, declared), X, first=False)
+        sums = self._sums_with(X, y, sample_weight, None)
+        return self._keep(sums if declared is None else sums.with_classes(declared), X, first=False)
+
+    def _sums_with(self, X: Any, y: Any, sample_weight: Any, classes: Variable | None) -> Sums[Any]:
+        """Add further rows to the sums; labels are those of `classes`, or any."""
+        return self.statistics_ + self._sums_of(X, y, sample_weight, classes, self.statistics_)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None, *, remaining: tuple[Any, ...] | None = None) -> Self:
         """Take rows out again: the sums become those of a fit that never saw them.
@@ -244,7 +257,7 @@ class OnSums(Base):
             rest = self._sums_of(*as_triple(remaining, "remaining"), sums.classes, sums, counted=True)
         remaining_sums = sums.minus(old, rest)
         vanished = [label for label in sums.classes.states if label not in remaining_sums.classes.code_of]
-        if vanished and self._given_prior is not None:
+        if vanished and getattr(self, self._prior_name) is not None:
             raise StatisticsError(
                 f"no row of class {vanished[0]!r} would remain, but {self._prior_name} gives it a probability; "
                 f"set {self._prior_name} to None first"
@@ -315,10 +328,6 @@ class OnSums(Base):
             counted_classes = ClassCounts.of(labels, rows.weight)
             return Sums(counted_classes, self._count(table, labels, rows.weight), self._seen(table))
 
-    def _known_classes(self, classes: Any, first: bool) -> Variable | None:
-        """Classes by which the rows of a `partial_fit` are read; None lets any in."""
-        return agreed_classes(classes, None if first else self.statistics_.classes)
-
     def _keep(self, sums: Sums[Any], X: Any, first: bool) -> Self:
         """Accept new sums, all at once: a refused call leaves the model as it was."""
         self._require_parameters(sums)
@@ -353,31 +362,17 @@ class OnSums(Base):
     def _class_counts(self) -> ClassCounts:
         return self.statistics_.class_count
 
-    @property
-    def _given_prior(self) -> Any:
-        return getattr(self, self._prior_name)
-
     def _prior(self, sums: Sums[Any]) -> Prior:
-        """Give the class prior, or refuse probabilities and pseudo-counts that are none; not all models have all."""
-        count, class_alpha = sums.class_count.count, self._class_alpha()
-        fit_prior = vars(self).get("fit_prior", True)
-        require_flag(fit_prior, "fit_prior")
-        given = checked_class_prior(self._given_prior, len(count), self._prior_name)
-        return self._weighed(Prior.of(count, PseudoCounts("laplace", class_alpha), given, fit_prior=fit_prior), sums)
+        """Give the class prior, or refuse probabilities and pseudo-counts that are none."""
+        return self._weighed(class_prior_of(self, sums.class_count.count, self._prior_name), sums)
 
     def _weighed(self, prior: Prior, sums: Sums[Any]) -> Prior:
         """Let classes count by their weights, beside which no prior can be given."""
         weights = ClassWeights.of(self.class_weight, sums.classes)
         if weights is not None and prior.given is not None:
-            name = "fit_prior=False" if self._given_prior is None else self._prior_name
+            name = "fit_prior=False" if getattr(self, self._prior_name) is None else self._prior_name
             raise ParameterError(f"class_weight weighs the counted class prior, but {name} says what it is; give one")
         return replace(prior, weights=weights)
-
-    def _class_alpha(self) -> float:
-        class_alpha = vars(self).get("class_alpha", 0.0)
-        if not is_pseudo_count(class_alpha):
-            raise ParameterError(f"class_alpha is {class_alpha!r}; it must be a number from 0 to {LARGEST_COUNT:g}")
-        return float(class_alpha)
 
     def _log_prior(self, sums: Sums[Any]) -> Array:
         return self._prior(sums).log
@@ -463,11 +458,6 @@ class OnSums(Base):
     def _class_table(self) -> Any:
         prior = np.exp(self._joint().log_prior)
         return write_frame({"class": self.classes_, "count": self.class_count_, "probability": prior}, self._library)
-
-    def _sample_classes(self, n: int, random_state: Any) -> tuple[np.random.Generator, Array]:
-        """Draw the classes of n rows."""
-        self._require_fitted()
-        return draw_classes(self._joint().log_prior, n, random_state)
 
     def _like_fitted(self, values: Array) -> Any:
         """Give rows the form of those that `fit` was given."""

@@ -11,14 +11,16 @@ from sklearn.utils.validation import validate_data
 from bayeswater.data.frames import given_names, is_frame, library_of
 from bayeswater.data.labels import declared_classes
 from bayeswater.data.matrix import column_name
+from bayeswater.data.sources.reading_options import AS_FOUND, ReadAs
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError, SchemaError, warn_user
-from bayeswater.typing import LARGEST_COUNT, Array, is_number
+from bayeswater.estimate.dirichlet import Prior, PseudoCounts, checked_class_prior
+from bayeswater.typing import LARGEST_COUNT, Array, is_number, is_pseudo_count
 
 LEAST_ALPHA = 1e-10
 """What scikit-learn raises alpha to where `force_alpha` is false."""
 
-Prior = TypeVar("Prior")
+Given = TypeVar("Given")
 
 Kind = TypeVar("Kind")
 
@@ -88,7 +90,7 @@ def warn_of_small_alpha(alpha: Any) -> None:
         )
 
 
-def column_priors(columns: Any, names: Sequence[str] | None, n_columns: int, kind: type[Prior]) -> dict[int, Prior]:
+def column_priors(columns: Any, names: Sequence[str] | None, n_columns: int, kind: type[Given]) -> dict[int, Given]:
     """Read ``columns={name or position: {"prior": prior}}`` as priors by position; an integer is always a position."""
     if columns is None:
         return {}
@@ -124,8 +126,28 @@ def require_unseen_rule(unseen: str) -> None:
         raise ParameterError(f"unseen is {unseen!r}; it can be 'ignore' or 'error'")
 
 
-def agreed_classes(classes: Any, known: Variable | None) -> Variable:
-    """Read the parameter `classes` of `partial_fit` by scikit-learn's rule: told first, and the same ever after."""
+def class_prior_of(model: Any, count: Array, parameter: str) -> Prior:
+    """Read the class prior of counted classes (n_classes,), by `parameter`, `class_alpha` and `fit_prior` if any."""
+    settings = vars(model)
+    fit_prior = settings.get("fit_prior", True)
+    require_flag(fit_prior, "fit_prior")
+    smoothing = PseudoCounts("laplace", checked_class_alpha(settings.get("class_alpha", 0.0)))
+    return Prior.of(
+        count, smoothing, checked_class_prior(settings[parameter], len(count), parameter), fit_prior=fit_prior
+    )
+
+
+def checked_class_alpha(class_alpha: Any) -> float:
+    """Check the parameter `class_alpha`."""
+    if not is_pseudo_count(class_alpha):
+        raise ParameterError(f"class_alpha is {class_alpha!r}; it must be a number from 0 to {LARGEST_COUNT:g}")
+    return float(class_alpha)
+
+
+def agreed_classes(classes: Any, known: Variable | None, *, are_fixed: bool) -> Variable | None:
+    """Read the parameter `classes` of `partial_fit`; by scikit-learn's rule told first, and fixed ever after."""
+    if not are_fixed:
+        return None if classes is None else declared_classes(classes)
     if known is None:
         if classes is None:
             raise ParameterError("classes must be passed on the first call to partial_fit.")
@@ -160,6 +182,16 @@ def note_columns(estimator: Any, X: Any) -> str | None:
         validate_data(estimator, X, skip_check_array=True)  # takes its time to look for them
     vars(estimator).pop("read_as_", None)  # who reads a file says so afterwards
     return library_of(X)
+
+
+def with_columns(estimator: Any, n_features: int, names: Any, library: str | None, read_as: ReadAs) -> None:
+    """Let a model be one that was fitted on so many columns, with these names if any, and gives frames of a library."""
+    found = vars(estimator)
+    found.update(n_features_in_=n_features, _library=library)
+    if read_as != AS_FOUND:
+        found["read_as_"] = read_as
+    if names is not None:
+        found["feature_names_in_"] = np.array(names, dtype=object)
 
 
 def require_names(estimator: Any, X: Any) -> None:

@@ -24,6 +24,7 @@ from bayeswater.data.variable import Schema, Variable
 from bayeswater.kernels.category_tables import count_categories, count_column, offsets
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.parent_cells import cells_of, strides_of
+from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import block_map, ordered_map, row_blocks
 from bayeswater.limits import require_table_axes, require_table_bytes
 from bayeswater.statistics.statistic import Statistic, spread
@@ -115,6 +116,14 @@ class CategoryCounts(Statistic):
 
     schema: Schema
     table: Array
+
+    @classmethod
+    def of_values(cls, classes: Variable, variable: Variable, counts: Array, class_count: Array) -> Self:
+        """Take counts (n_states, n_classes) of one column; the other rows of the classes miss it."""
+        present = counts.sum(axis=0)
+        is_whole = np.result_type(present, class_count).kind != "f"
+        missing = class_count - present if is_whole else remainder(class_count, present)
+        return cls(classes, Schema((variable,)), np.vstack([counts, missing]))
 
     @classmethod
     def of(cls, coded: CodedTable, labels: Labels, weight: Array | None) -> Self:

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayeswater.data.frames import Alongside, index_of, is_frame, materialised, write_frame
-from bayeswater.data.labels import Labels, declared_classes
+from bayeswater.data.labels import Labels
 from bayeswater.data.reading.coded_table import MixedTable
 from bayeswater.data.reading.column_plan import AUTO, COUNTS, Column, ColumnPlan
 from bayeswater.data.reading.raw_table import RawTable, drawn_rows, read_raw
@@ -41,7 +41,7 @@ from bayeswater.families.registry import (
     with_new_cells,
 )
 from bayeswater.families.settings import column_settings, is_smoothing, require_same_families
-from bayeswater.inference.drawing import Stage, checked_draws, checked_seed
+from bayeswater.inference.drawing import Stage, checked_draws, checked_seed, draw_classes
 from bayeswater.inference.linear import Line
 from bayeswater.inference.log_space import log_evidence
 from bayeswater.inference.scoring import score
@@ -51,7 +51,13 @@ from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.linear_form import line_of_groups
 from bayeswater.models.mixed.table_learning import MixedReading, state_shares
 from bayeswater.models.on_sums import OnSums
-from bayeswater.models.settings import require_decay, require_flag, require_missing_rule, require_unseen_rule
+from bayeswater.models.settings import (
+    checked_class_alpha,
+    require_decay,
+    require_flag,
+    require_missing_rule,
+    require_unseen_rule,
+)
 from bayeswater.models.streaming.answering import over_rows
 from bayeswater.models.streaming.passes import Batch, Batches, Examples, Walk
 from bayeswater.models.weighing import WeighsTerms, require_no_weights
@@ -193,33 +199,15 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
     def _mixed_reading(self) -> MixedReading:
         return MixedReading(self._settings, self.family, self.class_alpha)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from further rows, which may bring new classes, categories and words.
-
-        The first call decides how each column is read, as `fit` does; for a column that is empty so far, the first one
-        that has a value there.
-
-        Parameters
-        ----------
-        X, y, sample_weight : as in `fit`
-        classes : labels, optional
-            Classes that there are although no row has them yet.
-
-        Returns
-        -------
-        self
-        """
-        declared = None if classes is None else declared_classes(classes)
-        if not hasattr(self, "statistics_"):
-            return self._learned_from(Batches([(X, y, sample_weight)], type(self).__name__), declared)
+    def _sums_with(self, X: Any, y: Any, sample_weight: Any, classes: Variable | None) -> Sums[ColumnGroups]:
+        """Add further rows to the sums; how a column is read that was empty so far, the first of them decide."""
         rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
         with rows.named():
             sums = self.statistics_
             if self.columns_.open:
                 self._require_names(rows.X)
                 sums = self._mixed_reading.with_arrived(sums, rows.X)
-            sums = self._mixed_reading.settled(sums + self._sums_of(*rows.triple, None, sums), rows.triple)
-            return self._keep(sums if declared is None else sums.with_classes(declared), rows.X, first=False)
+            return self._mixed_reading.settled(sums + self._sums_of(*rows.triple, classes, sums), rows.triple)
 
     def decay(self, factor: float) -> Self:
         """Let every row counted so far weigh `factor` times what it did, so that newer rows count for more.
@@ -308,7 +296,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         require_unseen_rule(self.unseen)
         require_flag(self.calibrate, "calibrate")
         self._require_weights()
-        self._class_alpha()
+        checked_class_alpha(self.class_alpha)
         if self.family not in (AUTO, *NUMERIC):
             raise ParameterError(f"family is {self.family!r}; it can be one of {[AUTO, *NUMERIC]}")
         if not is_smoothing(self.alpha):
@@ -500,7 +488,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         -------
         X, y : table of n rows, labels of shape (n,)
         """
-        rng, codes = self._sample_classes(n, random_state)
+        rng, codes = draw_classes(self._joint().log_prior, n, random_state)
         drawn: dict[str, Any] = {}
         for key, part in families_of(self.columns_).items():
             drawn |= part.sample(self.statistics_.columns.groups[key], self._settings, codes, rng)

@@ -22,8 +22,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from bayeswater.data.frames import is_frame, materialised
-from bayeswater.data.labels import Labels, declared_classes, encode_labels
+from bayeswater.data.frames import is_frame
+from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.reading.coded_table import DiscreteTable
 from bayeswater.data.reading.column_plan import ColumnPlan
 from bayeswater.data.reading.discretising.finding_cuts import METHODS
@@ -38,7 +38,7 @@ from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.smoothing import empty_is_state
 from bayeswater.explain.pair_explanations import PairExplanations
 from bayeswater.explain.turning import ExplainedRows
-from bayeswater.families.curve import ColumnCurve
+from bayeswater.families.curve import ColumnCurve, state_curve
 from bayeswater.families.family import Settings
 from bayeswater.families.planning import warn_of_empty_states, warn_of_left_out
 from bayeswater.families.registry import state_families_of
@@ -51,8 +51,8 @@ from bayeswater.families.state_planning import (
     warn_of_names_of_rows,
     warn_of_sparse_columns,
 )
-from bayeswater.families.states import state_curve
 from bayeswater.inference.dependence import Dependence
+from bayeswater.inference.drawing import draw_classes
 from bayeswater.inference.forest import Forest
 from bayeswater.inference.linear import Line
 from bayeswater.inference.log_space import log_posterior
@@ -193,28 +193,6 @@ class StateClassifier(OnSums, BayesClassifier):
         if isinstance(batches, Sequence) and len(batches) == 1:
             return self.fit(*as_triple(batches[0]))
         return self._learned_from(examples)
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from further rows, which may bring new classes and categories.
-
-        The first call decides how each column is read, as `fit` does.
-
-        Parameters
-        ----------
-        X, y, sample_weight : as in `fit`
-        classes : labels, optional
-            Classes that there are although no row has them yet.
-
-        Returns
-        -------
-        self
-        """
-        declared = None if classes is None else declared_classes(classes)
-        if not hasattr(self, "statistics_"):
-            return self._learned_from(Batches([(X, y, sample_weight)], type(self).__name__), declared)
-        X = materialised(X)
-        sums = self.statistics_ + self._sums_of(X, y, sample_weight, None, self.statistics_)
-        return self._keep(sums if declared is None else sums.with_classes(declared), X, first=False)
 
     def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
         """Plan a table, count it, choose its structure, calibrate it; `classes` are declared beforehand."""
@@ -479,7 +457,7 @@ class StateClassifier(OnSums, BayesClassifier):
         -------
         X, y : table of n rows, labels of shape (n,)
         """
-        rng, codes = self._sample_classes(n, random_state)
+        rng, codes = draw_classes(self._joint().log_prior, n, random_state)
         states = self._joint().draw(codes, rng)
         plan, schema = self.columns_, pairs_of(self.statistics_).schema
         place = {column.name: j for j, column in enumerate(plan.used)}

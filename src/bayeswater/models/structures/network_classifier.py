@@ -29,11 +29,10 @@ from bayeswater.errors import BayesWarning, ParameterError, StatisticsError
 from bayeswater.estimate.class_weights import ClassWeights
 from bayeswater.explain.pooled_explanations import PooledExplanations
 from bayeswater.explain.turning import ExplainedRows
-from bayeswater.families.curve import ColumnCurve
+from bayeswater.families.curve import ColumnCurve, state_curve
 from bayeswater.families.family import Settings
 from bayeswater.families.settings import settings_of
 from bayeswater.families.state_planning import code_columns, planned_table, read_planned, variables_of
-from bayeswater.families.states import state_curve
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
 from bayeswater.inference.leave_one_out import leave_out_own_class
