@@ -556,3 +556,53 @@ def test_an_edit_that_cannot_be_is_refused_and_writes_nothing(run, net, tmp_path
     assert answer.code == 2
     assert problem in answer.err
     assert not (tmp_path / "new.bif").exists()
+
+
+# ---------------------------------------------------------------------- analysis
+
+
+def test_a_tornado_is_told_and_drawn(run, net, tmp_path):
+    answer = run("sensitivity", net, "P(lung=yes | xray=yes)", "--most", "3", "--plot", tmp_path / "t.png")
+    assert answer.code == 0, answer.err
+    assert "= 0.488711" in answer.out
+    assert "P(xray=no | either=no)" in answer.out
+    assert (tmp_path / "t.png").stat().st_size > 1000
+    told = json.loads(run("sensitivity", net, "P(lung=yes | xray=yes)", "--json").out)
+    assert told["n_entries"] == 36
+    assert told["posterior"] == pytest.approx(asia().query("lung", {"xray": "yes"})["yes"])
+    assert run("sensitivity", net, "P(lung | xray=yes)").code == 2
+
+
+def test_most_probable_states_are_asked_for_in_words(run, net):
+    answer = run("query", net, "MPE(xray=yes)", "--k-best", "3", "--json")
+    expected = asia().most_probable_explanations(3, {"xray": "yes"})
+    assert [one["states"] for one in json.loads(answer.out)["explanations"]] == [one.states for one in expected]
+    assert "0.2351" in run("query", net, "MPE(xray=yes)", "--k-best", "3").out
+    answer = run("query", net, "MAP(lung, bronc | do(smoke=yes), xray=yes)")
+    assert answer.out.split()[:4] == ["lung", "yes", "bronc", "yes"]
+    assert run("query", net, "MAP(lung | xray)").code == 2
+
+
+def test_soft_evidence_is_given_in_words(run, net):
+    answer = run("query", net, "P(lung=yes | xray=yes)", "--soft", "dysp: yes=0.8, no=0.3", "--json")
+    expected = asia().query("lung", {"xray": "yes"}, soft_evidence={"dysp": [0.8, 0.3]})["yes"]
+    assert json.loads(answer.out)["states"][0]["probability"] == pytest.approx(expected)
+    assert "gives 'much' as a likelihood" in run("query", net, "P(lung)", "--soft", "dysp: yes=much, no=1").err
+
+
+def test_missing_cells_of_a_file_are_filled_in(run, net, rows, tmp_path):
+    frame = pd.read_csv(rows, dtype=str).drop(index=7)
+    frame.to_csv(rows, index=False)
+    answer = run("impute", net, rows, "--ignore", "id", "-o", tmp_path / "whole.csv")
+    assert answer.code == 0, answer.err
+    found = pd.read_csv(tmp_path / "whole.csv", dtype=str)
+    expected = asia().impute(frame.drop(columns="id")).astype(str)
+    assert (found.to_numpy() == expected.to_numpy()).all()
+
+
+def test_a_network_is_drawn(run, net, tmp_path):
+    assert run("draw", net, "-o", tmp_path / "a.svg", "--given", "xray=yes").code == 0
+    assert (tmp_path / "a.svg").read_text() == asia().to_svg({"xray": "yes"})
+    assert run("draw", net, "-o", tmp_path / "a.dot").code == 0
+    assert "digraph" in (tmp_path / "a.dot").read_text()
+    assert run("draw", net, "-o", tmp_path / "a.gif").code == 2

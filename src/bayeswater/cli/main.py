@@ -93,6 +93,18 @@ VERBS = {
         "Give probabilities of a network's variables, once others are known.",
         'bayeswater query alarm.bif "P(LVFAILURE | BP=LOW, SAO2=LOW)"',
     ),
+    "sensitivity": (
+        "Say which entries of its tables a network's answer depends on.",
+        'bayeswater sensitivity alarm.bif "P(LVFAILURE=TRUE | BP=LOW)" --plot tornado.png',
+    ),
+    "impute": (
+        "Fill the missing cells of rows by a network.",
+        "bayeswater impute alarm.bif rows.csv -o whole.csv",
+    ),
+    "draw": (
+        "Draw a network, with what is known of each variable.",
+        "bayeswater draw asia.bif -o asia.svg --given xray=yes",
+    ),
     "dsep": (
         "Say whether variables of a network are independent, given others.",
         'bayeswater dsep asia.bif "asia ; smoke | xray"',
@@ -116,6 +128,7 @@ VERBS = {
 FILES = {
     **dict.fromkeys(("merge", "forget"), "updating"),
     **dict.fromkeys(("learn", "score", "compare-structures"), "structures"),
+    **dict.fromkeys(("draw", "impute", "sensitivity"), "network_analysis"),
     **dict.fromkeys(("dsep", "sample", "convert"), "network_verbs"),
 }
 """Where a verb lives that has no file of its name: those of one subject share one."""

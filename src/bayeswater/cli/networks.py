@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from bayeswater.cli.options import ReadingOptions
-    from bayeswater.cli.question_text import NameAt
+    from bayeswater.cli.question_text import NameAt, Term
     from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.variable import Variable
     from bayeswater.models.network.bayesian_network import BayesianNetwork
@@ -74,6 +74,16 @@ def state_named(variable: "Variable", word: "NameAt", text: str) -> Any:
         near = nearest_names(word.text, [*reversed(of_text)])
         raise error_at(text, word.place, f"{variable.name!r} has no state {word.text!r} ({near})")
     return variable.states[code]
+
+
+def states_of_terms(network: "BayesianNetwork", terms: "tuple[Term, ...]", text: str) -> dict[str, Any]:
+    """Give the states that are named, by their variables."""
+    states = {}
+    for term in terms:
+        variable = network.variables[node_named(network, term.name, text)]
+        assert term.state is not None  # what is given has a state
+        states[variable.name] = state_named(variable, term.state, text)
+    return states
 
 
 def _number(text: str) -> float:

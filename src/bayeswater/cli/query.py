@@ -6,13 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayeswater.cli.networks import NetworkFile, Tolerance, node_named, read_network, state_named
+from bayeswater.cli.networks import (
+    NetworkFile,
+    Tolerance,
+    node_named,
+    read_network,
+    state_named,
+    states_of_terms,
+)
 from bayeswater.cli.options import AS_USUAL, AsJson, ReadingOptions
 from bayeswater.cli.writing import OutputFormat
 from bayeswater.errors import ParameterError
 
 if TYPE_CHECKING:
-    from bayeswater.cli.question_text import Term
     from bayeswater.models.network.answers import Distribution
     from bayeswater.models.network.bayesian_network import BayesianNetwork
 
@@ -24,7 +30,11 @@ Method = Literal["auto", "exact", "sampling", "gibbs", "likelihood_weighting"]
 def query(
     network: NetworkFile,
     question: Annotated[
-        str | None, Parameter(help='As "P(A, B | C=c, D=\'odd label\')", or "P(A | do(B=b), C=c)".')
+        str | None,
+        Parameter(
+            help='As "P(A, B | C=c, D=\'odd label\')", "P(A | do(B=b), C=c)", "MPE(C=c)" for the most probable states '
+            'of all, or "MAP(A, B | C=c)" for those of some.'
+        ),
     ] = None,
     /,
     *,
@@ -32,6 +42,8 @@ def query(
     standard_error: Annotated[float, Parameter(help="Error of each probability at which sampling ends.")] = 0.001,
     time_limit: Annotated[float, Parameter(help="Seconds after which sampling ends.")] = 10.0,
     seed: Annotated[int, Parameter(help="Seed of sampling.")] = 0,
+    soft: Annotated[list[str] | None, Parameter(help='Soft evidence: "xray: pos=0.9, neg=0.2".')] = None,
+    k_best: Annotated[int, Parameter(help="How many explanations MPE gives.", validator=Number(gte=1))] = 1,
     states: Annotated[int, Parameter(help="How many lines to show.", validator=Number(gte=1))] = 40,
     tolerance: Tolerance = None,
     as_json: AsJson = False,
@@ -77,10 +89,19 @@ def query(
                 "time_limit": time_limit,
                 "random_state": seed,
             }
-            _answer(net, question, settings, states, as_json=as_json)
+            from bayeswater.cli.explanations import explain_states, is_about_states
+            from bayeswater.cli.network_analysis import soft_told
+
+            likelihoods = soft_told(net, soft)
+            if is_about_states(question):
+                explain_states(net, question, likelihoods, k_best, as_json=as_json)
+            else:
+                _answer(net, question, {**settings, "soft_evidence": likelihoods}, states, as_json=as_json)
             return
         from bayeswater.cli.query_rows import answer_rows
 
+        if soft:
+            raise ParameterError("--soft is for one question; rows have no likelihoods")
         if method not in ("auto", "exact") or as_json:
             raise ParameterError(
                 f"rows of evidence are answered exactly, so --method {method} is for one question"
@@ -111,7 +132,7 @@ def _answer(network: "BayesianNetwork", text: str, settings: dict[str, Any], mos
         for place, (node, term) in enumerate(zip(nodes, asked.targets, strict=True))
         if term.state is not None
     }
-    evidence, done = (_states(network, terms, text) for terms in (asked.evidence, asked.done))
+    evidence, done = (states_of_terms(network, terms, text) for terms in (asked.evidence, asked.done))
     network = network.do(done) if done else network
     found = network.joint([network.names[node] for node in nodes], evidence, **settings)
     lines = _lines(found, chosen)
@@ -119,16 +140,6 @@ def _answer(network: "BayesianNetwork", text: str, settings: dict[str, Any], mos
         _print_document(text, found, evidence, done, lines)
     else:
         _print_table(text, found, lines, most)
-
-
-def _states(network: "BayesianNetwork", terms: "tuple[Term, ...]", text: str) -> dict[str, Any]:
-    """Give the states that are named, by their variables."""
-    states = {}
-    for term in terms:
-        variable = network.variables[node_named(network, term.name, text)]
-        assert term.state is not None  # what is given has a state
-        states[variable.name] = state_named(variable, term.state, text)
-    return states
 
 
 def _lines(found: "Distribution", chosen: dict[int, Any]) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 r"""Questions to a network as people write them: ``P(A, B | C=c, D='odd label')`` and ``A ; B | C``.
 
     question     = "P" "(" terms ["|" evidence] ")"
+    explanation  = "MPE" "(" [evidence] ")" | "MAP" "(" names ["|" evidence] ")"
     terms        = name ["=" state] {"," name ["=" state]}
     evidence     = given {"," given}
     given        = name "=" state | "do" "(" name "=" state {"," name "=" state} ")"
@@ -92,6 +93,33 @@ def read_question(text: str) -> ProbabilityQuestion:
         while reader.goes_over(","):
             reader.given(evidence, done)
     reader.take(")", "a , or a ) is needed" if evidence or done else "a , a | or a ) is needed")
+    reader.take(END, "the question has ended")
+    _require_once(text, [term.name for term in (*targets, *evidence, *done)])
+    return ProbabilityQuestion(targets, tuple(evidence), tuple(done))
+
+
+def read_explanation(text: str) -> ProbabilityQuestion:
+    """Read a question about the most probable states, of all variables or of some.
+
+    >>> [term.name.text for term in read_explanation("MPE(xray=yes)").evidence]
+    ['xray']
+    >>> [term.name.text for term in read_explanation("MAP(lung, tub | xray=yes)").targets]
+    ['lung', 'tub']
+    """
+    reader = _Reader(text)
+    begin = "a question about states begins with MPE( or MAP("
+    kind = reader.word(begin).text
+    if kind not in ("MPE", "MAP"):
+        raise error_at(text, 0, begin)
+    reader.take("(", begin)
+    targets = tuple(map(Term, reader.names())) if kind == "MAP" else ()
+    evidence: list[Term] = []
+    done: list[Term] = []
+    if reader.goes_over("|") or (kind == "MPE" and reader.is_word):
+        reader.given(evidence, done)
+        while reader.goes_over(","):
+            reader.given(evidence, done)
+    reader.take(")", "a , or a ) is needed")
     reader.take(END, "the question has ended")
     _require_once(text, [term.name for term in (*targets, *evidence, *done)])
     return ProbabilityQuestion(targets, tuple(evidence), tuple(done))

@@ -17,6 +17,7 @@ _HOME = {
     "PriorDisplay": "cost_displays",
     "ReliabilityDisplay": "reliability",
     "ThresholdDisplay": "cost_displays",
+    "TornadoDisplay": "tornado",
     "WaterfallDisplay": "model_displays",
     "WordsDisplay": "model_displays",
 }

@@ -11,7 +11,7 @@ question is answered once more in logarithms.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,13 +19,9 @@ from bayeswater.errors import ImpossibleEvidence
 from bayeswater.inference.exact.factors import Factors, NetworkLike
 from bayeswater.inference.exact.forecast import Forecast, of_elimination
 from bayeswater.inference.exact.junction_tree import LOG_TINY
+from bayeswater.inference.exact.scoped_tables import Scope, sum_of_products
 from bayeswater.kernels.elimination_order import MIN_FILL, MIN_WEIGHT, bits_of, order_of_masks
 from bayeswater.typing import Array
-
-AT_ONCE = 8
-"""Tables multiplied at a time; NumPy takes no more than 32, or 64."""
-
-Scope = tuple[int, ...]
 
 
 class _TooSmall(Exception):
@@ -288,29 +284,13 @@ def _product(tables: Sequence[_ScopedTable], scope: Scope) -> tuple[_ScopedTable
         least = sum(float(np.log(table.values[table.values > 0].min(initial=1.0))) for table in tables)
         if least < LOG_TINY:
             raise _TooSmall
-    tables = list(tables)
-    while len(tables) > AT_ONCE:
-        some, tables = tables[:AT_ONCE], tables[AT_ONCE:]
-        together = tuple({u: None for table in some for u in table.scope})
-        tables.insert(0, _ScopedTable(together, _sum_of_products(some, together), 0.0))
-    values = _sum_of_products(tables, scope)
+    values = sum_of_products(tables, scope)
     if scope and least > LOG_TINY / 2:
         return _ScopedTable(scope, values, least), 0.0
     top = float(values.max())
     if top == 0:
         return _ScopedTable(scope, values, 0.0), -np.inf
     return _ScopedTable(scope, values / top, least - log(top)), log(top)
-
-
-def _sum_of_products(tables: Sequence[_ScopedTable], scope: Scope) -> Array:
-    label: dict[int, int] = {}
-    for table in tables:
-        for v in table.scope:
-            label.setdefault(v, len(label))
-    operands: list[Any] = []
-    for table in tables:
-        operands += [table.values, [label[v] for v in table.scope]]
-    return np.einsum(*operands, [label[v] for v in scope])
 
 
 def _log_product(tables: Sequence[_ScopedTable], scope: Scope) -> tuple[_ScopedTable, float]:

@@ -15,6 +15,7 @@ from typing import Any, Self
 from bayeswater.data.variable import Variable
 from bayeswater.errors import BayesWarning, ParameterError, ResourceLimitError, warn_user
 from bayeswater.files.networks.names import some
+from bayeswater.models.network.analysis import Analysis
 from bayeswater.models.network.conditional_tables import (
     ConditionalTable,
     read_conditional,
@@ -41,7 +42,7 @@ MOST_SECONDS = 2.0
 """Seconds, by forecast, that the bars of a drawing may take where they are worked out one by one."""
 
 
-class BayesianNetwork(GraphQuestions, Queries, Editing):
+class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
     """A Bayesian network of discrete variables.
 
     Parameters

@@ -160,17 +160,18 @@ def forecast(tree: JunctionTree, targets: Sequence[int], observed: Sequence[int]
     if len(targets) == 1 and n_rows == 1:
         found, own = forecast_query(factors, targets, observed), QUESTION_SECONDS
     else:
-        found, own = of_tree(_plan(tree, targets, observed).tree.n_cells, n_rows), ROWS_SECONDS
+        found, own = of_tree(planned(tree, targets, observed).tree.n_cells, n_rows), ROWS_SECONDS
     return replace(found, seconds=found.seconds + own * factors.n_variables)
 
 
 def tree_width(tree: JunctionTree) -> int:
     """Variables of the largest clique, less one, where all variables are asked for and none is observed."""
-    plan = _plan(tree, range(tree.factors.n_variables), ())
+    plan = planned(tree, range(tree.factors.n_variables), ())
     return int(np.diff(plan.tree.start).max(initial=1)) - 1
 
 
-def _plan(tree: JunctionTree, targets: Sequence[int], observed: Sequence[int]) -> Plan:
+def planned(tree: JunctionTree, targets: Sequence[int], observed: Sequence[int]) -> Plan:
+    """Give the plan for rows in which these are observed and those asked for."""
     factors = tree.factors
     fixed, evidence, wanted = (_marked(nodes, factors.n_variables) for nodes in (observed, (), targets))
     return tree.plan(roles_of(factors, fixed, evidence, wanted), use_loop=worth_compiling(factors.n_variables**2))

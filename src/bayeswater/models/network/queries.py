@@ -22,6 +22,7 @@ from bayeswater.inference.exact.log_passes import most_probable_explanation
 from bayeswater.inference.exact.marginals import marginals
 from bayeswater.inference.network_joint import JOINT_ROWS, log_probability, sample_codes
 from bayeswater.inference.sampling.answering import exact_is_affordable
+from bayeswater.learning.network_em import completed
 from bayeswater.limits import require_table_axes
 from bayeswater.models.network.answers import (
     Distribution,
@@ -178,13 +179,24 @@ class Queries(ABC):
         )
         return result.to_frame(Alongside.of(X)) if as_frame else result
 
-    def log_evidence(self, X: Any, *, soft_evidence: Given = None, unseen: str = "error") -> Any:
+    def log_evidence(self, X: Any, *, soft_evidence: Given = None, given: Given = None, unseen: str = "error") -> Any:
         """Logarithm of the probability of what each row observes: (n_rows,); -inf where that is impossible.
 
-        Of a single row that is given as ``{name: state}``, it is one number.
+        Of a single row that is given as ``{name: state}``, it is one number. With `given`, states by name, it is the
+        probability of each row given these.
         """
         rows = self._rows(X, unseen)
+        known = evidence_of(self.core, given)
+        against = np.zeros(len(rows), dtype=bool)
+        for node, code in known.items():
+            against |= (rows[:, node] < self.core.cards[node]) & (rows[:, node] != code)
+            rows[:, node] = code
         found = marginals(self._tree, rows, [], soft_of(self.core, soft_evidence, len(rows))).log_evidence
+        if known:
+            of_given = float(marginals(self._tree, row_of(self.core, known), []).log_evidence[0])
+            if of_given == -np.inf:
+                raise impossible_evidence(given, None)
+            found = np.where(against, -np.inf, found - of_given)
         return float(found[0]) if isinstance(X, Mapping) else found
 
     def _rows(self, X: Any, unseen: str) -> Array:
@@ -355,8 +367,18 @@ class Queries(ABC):
         require_complete(codes, self.core.variables)
         return log_probability(self.core, codes)
 
-    def sample(self, n: int = 1, *, random_state: Any = None) -> Any:
-        """Draw rows: a pyarrow Table of labels, or of codes where the states are 0, 1, ..."""
+    def sample(self, n: int = 1, *, evidence: Given = None, random_state: Any = None) -> Any:
+        """Draw rows: a pyarrow Table of labels, or of codes where the states are 0, 1, ...
+
+        With evidence, ``{name: state}``, they are drawn from the posterior of all variables together: exactly, and
+        none is thrown away.
+        """
+        if evidence:
+            rng = generator_of(n, random_state)
+            row = row_of(self.core, evidence_of(self.core, evidence))
+            if marginals(self._tree, row, []).impossible[0]:
+                raise impossible_evidence(evidence, None)
+            return rows_as_frame(completed(self._tree, np.repeat(row.T, int(n), axis=1), rng), self.core.variables)
         streams = _streams(n, random_state)
         return rows_as_frame(sample_codes(self.core, int(n), streams), self.core.variables)
 

@@ -1,0 +1,176 @@
+"""``bayeswater draw``, ``impute`` and ``sensitivity``: a picture, rows filled in, and what a posterior depends on."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from bayeswater.cli.networks import (
+    NetworkFile,
+    Tolerance,
+    node_named,
+    open_evidence,
+    read_network,
+    state_named,
+    states_of_terms,
+)
+from bayeswater.cli.options import AS_USUAL, AsJson, ReadingOptions
+from bayeswater.cli.writing import OutputFormat
+from bayeswater.errors import ParameterError
+
+if TYPE_CHECKING:
+    from bayeswater.models.network.bayesian_network import BayesianNetwork
+
+
+def states_told(net: "BayesianNetwork", texts: list[str] | None) -> dict[str, Any]:
+    """Read evidence that is given as name=state, one each time."""
+    from bayeswater.cli.question_text import read_pair
+
+    found = {}
+    for text in texts or ():
+        name, state = read_pair(text, "name=state")
+        variable = net.variables[node_named(net, name, text)]
+        found[variable.name] = state_named(variable, state, text)
+    return found
+
+
+def soft_told(net: "BayesianNetwork", texts: list[str] | None) -> dict[str, Any]:
+    """Read likelihoods that are given as "name: state=likelihood, state=likelihood"."""
+    from bayeswater.cli.question_text import read_pairs_after
+
+    found = {}
+    for text in texts or ():
+        name, pairs = read_pairs_after(text)
+        variable = net.variables[node_named(net, name, text)]
+        likelihoods = {}
+        for state, value in pairs:
+            try:
+                likelihoods[state_named(variable, state, text)] = float(value.text)
+            except ValueError:
+                raise ParameterError(f"{text!r} gives {value.text!r} as a likelihood; give a number") from None
+        found[variable.name] = likelihoods
+    return found
+
+
+Known = Annotated[list[str] | None, Parameter(name=["--given", "-g"], help="What is observed: name=state.")]
+
+
+def draw(
+    network: NetworkFile,
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"], help="File to write: .svg, or .dot for Graphviz.")],
+    given: Known = None,
+    bars: Annotated[bool, Parameter(help="Whether probabilities are shown in the nodes.")] = True,
+    tolerance: Tolerance = None,
+) -> None:
+    """Draw a network, with the probabilities of all states once some variables are known."""
+    from bayeswater.cli.terminal import say, warnings_told_once
+
+    endings = (".svg", ".dot")
+    if output.suffix.lower() not in endings:
+        raise ParameterError(f"{str(output)!r} ends in none of {', '.join(endings)}; name the file so")
+    with warnings_told_once():
+        net = read_network(network, tolerance)
+        known = states_told(net, given)
+        text = net.to_dot() if output.suffix.lower() == ".dot" else net.to_svg(known, bars=bars)
+    output.write_text(text, encoding="utf-8")
+    say(f"{network} -> {output}")
+
+
+def impute(
+    network: NetworkFile,
+    rows: Annotated[list[str], Parameter(help="File of rows; a pattern, a folder or several files are one table.")],
+    /,
+    *,
+    method: Annotated[
+        Literal["most_probable", "draw", "mean"], Parameter(help="How missing cells are filled in.")
+    ] = "most_probable",
+    output: Annotated[
+        Path | None, Parameter(name=["--output", "-o"], help="File to write; by default standard output.")
+    ] = None,
+    output_format: Annotated[OutputFormat | None, Parameter(help="Format to write, if the name does not tell.")] = None,
+    ignore: Annotated[list[str] | None, Parameter(help="Column that is no variable; it is left out.")] = None,
+    unseen: Annotated[
+        Literal["error", "ignore"], Parameter(help="Whether a label that is no state is refused, or missing.")
+    ] = "error",
+    seed: Annotated[int, Parameter(validator=Number(gte=0), help="Seed of draws.")] = 0,
+    tolerance: Tolerance = None,
+    reading: ReadingOptions = AS_USUAL,
+) -> None:
+    """Fill the missing cells of rows by what a network says, given the others."""
+    import numpy as np
+
+    from bayeswater.cli.terminal import warnings_told_once
+    from bayeswater.cli.writing import writer
+
+    with warnings_told_once():
+        net = read_network(network, tolerance)
+        table, columns = open_evidence(net, network, reading, rows, ignore or [])
+        rng = np.random.default_rng(seed)
+        with writer(output, output_format) as out:
+
+            def fill(piece: Any) -> int:
+                if piece.num_rows:
+                    out.write(net.impute(piece.select(columns), method, random_state=rng, unseen=unseen))
+                return int(piece.num_rows)
+
+            table.sum(fill, columns)
+
+
+def sensitivity(
+    network: NetworkFile,
+    question: Annotated[str, Parameter(help='As "P(lung=yes | xray=yes)".')],
+    /,
+    *,
+    soft: Annotated[list[str] | None, Parameter(help='Soft evidence: "xray: pos=0.9, neg=0.2".')] = None,
+    spread: Annotated[float, Parameter(help="Share by which each entry is lowered and raised.")] = 0.1,
+    most: Annotated[int, Parameter(help="How many entries to show.", validator=Number(gte=1))] = 20,
+    plot: Annotated[Path | None, Parameter(help="File to draw the tornado to: .png, .svg or .pdf.")] = None,
+    tolerance: Tolerance = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say which entries of which tables a posterior depends on, the strongest first."""
+    from bayeswater.cli.question_text import read_question
+    from bayeswater.cli.terminal import warnings_told_once
+
+    asked = read_question(question)
+    if len(asked.targets) != 1 or asked.targets[0].state is None or asked.done:
+        raise ParameterError(f"{question!r} asks for no single state; write P(lung=yes | xray=yes), without do")
+    with warnings_told_once():
+        net = read_network(network, tolerance)
+    target = net.variables[node_named(net, asked.targets[0].name, question)]
+    known = states_of_terms(net, asked.evidence, question)
+    state = state_named(target, asked.targets[0].state, question)
+    found = net.sensitivity(target.name, state, known, soft_evidence=soft_told(net, soft), spread=spread)
+    if plot is not None:
+        from bayeswater.plots.tornado import TornadoDisplay
+
+        TornadoDisplay(found).plot().figure_.savefig(plot, bbox_inches="tight", dpi=150)
+    _print_sensitivity(found, question, most, as_json=as_json)
+
+
+def _print_sensitivity(found: Any, question: str, most: int, *, as_json: bool) -> None:
+    from rich.text import Text
+
+    from bayeswater.cli.standard_output import print_document
+    from bayeswater.cli.terminal import findings, number, plain_table
+
+    lines = range(min(most, len(found)))
+    names = ("value", "derivative", "low", "high")
+    columns = (found.entry, found.derivative, found.low, found.high)
+    if as_json:
+        entries = [
+            {"entry": found.name_of(i), **{n: float(c[i]) for n, c in zip(names, columns, strict=True)}} for i in lines
+        ]
+        print_document(
+            {"question": question, "posterior": found.posterior, "n_entries": len(found), "entries": entries}
+        )
+        return
+    table = plain_table("entry", *names, title=f"{question.strip()} = {found.posterior:.6g}", numbers=list(names))
+    for i in lines:
+        table.add_row(*map(Text, [found.name_of(i), *(number(float(column[i])) for column in columns)]))
+    if len(found) > most:
+        table.caption, table.caption_justify = f"... and {len(found) - most:,} more", "left"
+    findings().print(table)

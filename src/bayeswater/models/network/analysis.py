@@ -1,0 +1,356 @@
+"""What a network says about itself: information, distances, sensitivities, explanations, and rows filled in."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.frames import Alongside, read_frame, write_frame
+from bayeswater.data.variable import Variable
+from bayeswater.errors import ParameterError
+from bayeswater.inference.drawing import generator_of
+from bayeswater.inference.exact.best_states import best_explanations, marginal_map
+from bayeswater.inference.exact.derivatives import derivatives, family_posteriors, posterior_slopes
+from bayeswater.inference.exact.elimination import log_evidence, query
+from bayeswater.inference.exact.information import divergence, network_entropy, table_information
+from bayeswater.inference.exact.junction_tree import JunctionTree
+from bayeswater.inference.exact.log_passes import most_probable_explanation
+from bayeswater.inference.exact.marginals import marginals
+from bayeswater.inference.network_joint import log_probability, sample_codes
+from bayeswater.learning.network_em import completed
+from bayeswater.limits import require_table_axes
+from bayeswater.models.network.answers import Explanation
+from bayeswater.models.network.edited_cores import merged, subnetwork
+from bayeswater.models.network.evidence import evidence_of, named, planned, row_of, soft_of, target_nodes
+from bayeswater.models.network.findings import (
+    ArcStrengths,
+    CliqueListing,
+    Conflict,
+    Divergence,
+    Explanations,
+    Sensitivity,
+)
+from bayeswater.models.network.network_rows import encode_rows, label_column
+from bayeswater.models.network.queries import Given, impossible_evidence, tell_impossible
+from bayeswater.networks.network import Network
+from bayeswater.typing import Array
+
+MOST_CELLS = 2**20
+"""Rows of two networks that are listed one by one for their Jensen-Shannon divergence."""
+
+N_DRAWN = 100_000
+"""Rows that are drawn from each of two networks where there are more."""
+
+METHODS = ("most_probable", "draw", "mean")
+
+
+class Analysis(ABC):
+    """Questions about the distribution as a whole. Information is in bits."""
+
+    @property
+    @abstractmethod
+    def _tree(self) -> JunctionTree:
+        """The network made ready for rows of evidence."""
+
+    @property
+    @abstractmethod
+    def core(self) -> Network:
+        """Variables, graph and tables."""
+
+    # ------------------------------------------------------------------ information
+
+    def entropy(self, names: str | Iterable[str] | None = None, evidence: Given = None) -> float:
+        """Entropy of some variables together, of all unless told, given what is observed.
+
+        >>> from bayeswater import BayesianNetwork
+        >>> BayesianNetwork("a -> b", {"a": [0.5, 0.5], "b": [[1.0, 0.0], [0.5, 0.5]]}).entropy()
+        1.5
+        """
+        if names is None:
+            found = derivatives(self._tree.factors, evidence_of(self.core, evidence))
+            if found.value == 0:
+                raise impossible_evidence(evidence, None)
+            return network_entropy(self._tree.factors, found)
+        joint = self._joint(target_nodes(self.core, names), evidence)
+        there = joint[joint > 0]
+        return max(0.0, -float((there * np.log2(there)).sum()))
+
+    def mutual_information(
+        self,
+        left: str | Iterable[str],
+        right: str | Iterable[str],
+        given: str | Iterable[str] = (),
+        evidence: Given = None,
+    ) -> float:
+        """How much two sets of variables tell of each other, in the mean over the states of a third one.
+
+            I(left; right | given) = E[log2 P(left, right | given) / (P(left | given) P(right | given))]
+
+        Parameters
+        ----------
+        left, right, given : names
+        evidence : ``{name: state}``, what is observed; unlike `given`, no mean is taken over it
+        """
+        sides = [target_nodes(self.core, named(side, "names")) for side in (left, right, given)]
+        nodes = [node for side in sides for node in side]
+        if len(set(nodes)) < len(nodes):
+            raise ParameterError("a variable is named on two sides; name each once")
+        joint = self._joint(nodes, evidence)
+        n_left, n_right = len(sides[0]), len(sides[1])
+        return table_information(joint, range(n_left), range(n_left, n_left + n_right))
+
+    def _joint(self, nodes: list[int], evidence: Given) -> Array:
+        require_table_axes(len(nodes), f"the joint distribution of {len(nodes)} variables", "name fewer of them")
+        return query(self._tree.factors, nodes, evidence_of(self.core, evidence))
+
+    def arc_strengths(self, evidence: Given = None) -> ArcStrengths:
+        """Say what each arc carries: the information of parent and child, given the child's other parents."""
+        core = self.core
+        found = derivatives(self._tree.factors, evidence_of(core, evidence))
+        if found.value == 0:
+            raise impossible_evidence(evidence, None)
+        families = family_posteriors(self._tree.factors, found)
+        return ArcStrengths(
+            {
+                (core.names[parent], core.names[node]): table_information(families[node], [axis], [len(own)])
+                for node, own in enumerate(core.parents)
+                for axis, parent in enumerate(own)
+            }
+        )
+
+    def kl_divergence(self, other: "Analysis") -> float:
+        """Kullback-Leibler divergence of another network from this one: E[log2 P(row) / Q(row)], rows drawn from this.
+
+        Exact. Infinite where the other one takes for impossible what is not. The variables of both, and their states,
+        have to be the same; graphs may differ.
+        """
+        return divergence(self.core, self._like(other))
+
+    def jensen_shannon(self, other: "Analysis", *, random_state: Any = 0) -> Divergence:
+        """Jensen-Shannon divergence of two networks, from 0 to 1: the mean of KL from each to their mean.
+
+        Exact where all rows together can be listed, leaves that both have alike being left out first; otherwise of rows
+        that are drawn, with its standard error.
+        """
+        one, two = _without_equal_leaves(self.core, self._like(other))
+        if prod(one.cards) <= MOST_CELLS:
+            p, q = (_listed(network) for network in (one, two))
+            with np.errstate(divide="ignore"):
+                log_p, log_q = np.log(p), np.log(q)
+            halves = [
+                float(mass[mass > 0] @ _towards_mean(own[mass > 0], its[mass > 0]))
+                for mass, own, its in ((p, log_p, log_q), (q, log_q, log_p))
+            ]
+            return Divergence(min(1.0, max(0.0, sum(halves) / 2)))
+        streams = np.random.SeedSequence(int(generator_of(1, random_state).integers(2**63)))
+        terms = []
+        for own, its in ((one, two), (two, one)):
+            codes = sample_codes(own, N_DRAWN, streams)
+            terms.append(_towards_mean(log_probability(own, codes), log_probability(its, codes)))
+        error = np.sqrt(sum(float(term.var()) for term in terms) / N_DRAWN) / 2
+        return Divergence(max(0.0, sum(float(term.mean()) for term in terms) / 2), float(error))
+
+    def _like(self, other: "Analysis") -> Network:
+        """Give the core of another network over the same variables, in the order of this one."""
+        if not isinstance(other, Analysis):
+            raise ParameterError(f"other is a {type(other).__name__}; give a BayesianNetwork")
+        if set(other.core.names) != set(self.core.names):
+            odd = sorted(set(other.core.names) ^ set(self.core.names))
+            raise ParameterError(f"the networks differ in the variables {odd[:10]}; compare those of the same ones")
+        return merged(self.core, other.core, "other")
+
+    # ------------------------------------------------------------------ sensitivity and conflict
+
+    def sensitivity(
+        self, target: str, state: Any, evidence: Given = None, *, soft_evidence: Given = None, spread: float = 0.1
+    ) -> Sensitivity:
+        """Say how P(target=state | evidence) follows every entry of every table.
+
+        Exact: of each entry, the posterior is a quotient of two lines, whose slopes are derivatives of P(evidence). The
+        other entries of a row give way in proportion.
+
+        Parameters
+        ----------
+        target, state : what is asked for
+        evidence, soft_evidence : as in `query`
+        spread : share by which each entry is lowered and raised for the tornado, over 0 and up to 1
+
+        Returns
+        -------
+        Sensitivity
+            All entries, the strongest first; made to be printed. `plots.TornadoDisplay` draws it.
+        """
+        core = self.core
+        if not 0 < spread <= 1:
+            raise ParameterError(f"spread is {spread!r}; give a share over 0, and 1 at most")
+        node, observed = core.dag.node(target), evidence_of(core, evidence)
+        if node in observed:
+            raise ParameterError(f"the target {target!r} is part of the evidence; ask for another variable")
+        code = evidence_of(core, {target: state})[node]
+        slopes = posterior_slopes(self._tree.factors, node, code, observed, soft_of(core, soft_evidence))
+        if slopes is None:
+            raise impossible_evidence(evidence, soft_evidence)
+        told = ", ".join(f"{name}={own}" for name, own in (evidence or {}).items())
+        label = core.variables[node].states[code]
+        return Sensitivity.of(core, f"P({target}={label}{' | ' * bool(told)}{told})", slopes, spread)
+
+    def conflict(self, evidence: Mapping[str, Any]) -> Conflict:
+        """Say whether findings speak against each other: log2 of the product of P(finding) over P(all findings)."""
+        core, observed = self.core, evidence_of(self.core, evidence)
+        factors = self._tree.factors
+        together = log_evidence(factors, observed)
+        if together == -np.inf:
+            raise impossible_evidence(evidence, None)
+        alone = {node: log_evidence(factors, {node: code}) for node, code in observed.items()}
+        against = {}
+        for node, code in observed.items():
+            rest = {other: own for other, own in observed.items() if other != node}
+            label = f"{core.names[node]}={core.variables[node].states[code]}"
+            against[label] = (alone[node] + log_evidence(factors, rest) - together) / np.log(2)
+        return Conflict(float((sum(alone.values()) - together) / np.log(2)), against)
+
+    # ------------------------------------------------------------------ explanations
+
+    def most_probable_explanations(
+        self, k: int = 5, evidence: Given = None, *, soft_evidence: Given = None
+    ) -> Explanations:
+        """Give the k most probable states of all variables together, given what is observed.
+
+        Exact; there are fewer where fewer are possible.
+
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("a -> b", {"a": [0.6, 0.4], "b": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.most_probable_explanations(3)
+        a  b  probability
+        0  0         0.54
+        1  1         0.32
+        1  0         0.08
+        """
+        if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
+            raise ParameterError(f"k is {k!r}; give the number of explanations, 1 or more")
+        core, observed, soft = self.core, evidence_of(self.core, evidence), soft_of(self.core, soft_evidence)
+        found = best_explanations(self._tree, row_of(core, observed)[0], soft, int(k))
+        if not found:
+            raise impossible_evidence(evidence, soft_evidence)
+        total = log_evidence(self._tree.factors, observed, soft)
+        names = [(v.name, v.states) for v in core.variables]
+        explained = tuple(
+            Explanation({name: own[code] for (name, own), code in zip(names, states.tolist(), strict=True)}, log_p)
+            for states, log_p in found
+        )
+        shares = tuple(float(np.exp(one.log_probability - total)) for one in explained)
+        return Explanations(explained, shares, tuple(core.names[v] for v in range(len(core)) if v not in observed))
+
+    def marginal_map(
+        self, targets: str | Iterable[str], evidence: Given = None, *, soft_evidence: Given = None
+    ) -> Explanation:
+        """Give the states of some variables that are together most probable, all others being summed out."""
+        core, nodes = self.core, target_nodes(self.core, targets)
+        observed, soft = evidence_of(core, evidence), soft_of(core, soft_evidence)
+        states, log_p = marginal_map(self._tree.factors, nodes, observed, soft)
+        if log_p == -np.inf:
+            raise impossible_evidence(evidence, soft_evidence)
+        labels = {core.names[v]: core.variables[v].states[code] for v, code in zip(nodes, states, strict=True)}
+        return Explanation(labels, log_p)
+
+    # ------------------------------------------------------------------ rows, and the tree
+
+    def impute(self, X: Any, method: str = "most_probable", *, random_state: Any = None, unseen: str = "error") -> Any:
+        """Fill the missing cells of a frame, each row by what else it says.
+
+        Parameters
+        ----------
+        X : frame whose columns are variables
+        method : {"most_probable", "draw", "mean"}
+            "most_probable": the states of all missing cells of a row that are together most probable. "draw": states
+            drawn from their joint posterior, as for multiple imputation. "mean": the posterior mean of variables whose
+            states are numbers, and the most probable state of each other cell on its own.
+        random_state : seed of "draw"
+        unseen : as in `posteriors`
+
+        Returns
+        -------
+        frame in the library of X, with its columns. Rows whose evidence is impossible stay as they are, with a warning.
+        """
+        if method not in METHODS:
+            raise ParameterError(f"method is {method!r}; it can be one of {list(METHODS)}")
+        core = self.core
+        names = read_frame(X).names
+        codes = encode_rows(X, core.variables, unseen)
+        columns = [(name, core.dag.node(name)) for name in names]
+        posterior = None
+        if method == "most_probable":
+            found = most_probable_explanation(self._tree, codes.T)
+            filled, impossible = found.states.T, found.impossible
+        else:
+            wanted = [node for _, node in columns] if method == "mean" else []
+            answers = marginals(self._tree, codes.T, wanted)
+            impossible, posterior = answers.impossible, answers.marginals
+            filled = codes.astype(np.int64)
+            if method == "draw":
+                rng = generator_of(1, random_state)
+                filled[:, ~impossible] = completed(self._tree, codes[:, ~impossible], rng)
+        tell_impossible(impossible, "cells stay as they are")
+        made = {}
+        for name, node in columns:
+            own = posterior.get(node) if posterior is not None else None
+            made[name] = _filled(core.variables[node], codes[node], filled[node], own, impossible)
+        return write_frame(made, Alongside.of(X))
+
+    def junction_tree(self, pattern: str | Iterable[str] = ()) -> CliqueListing:
+        """Show the junction tree that answers go through, for rows in which the variables of a pattern are observed."""
+        core = self.core
+        observed = sorted(core.dag.nodes(named(pattern, "pattern")))
+        tree = planned(self._tree, range(len(core)), observed).tree
+        scopes = [tree.scope(c) for c in range(len(tree.parent))]
+        order = sorted((v for v in range(len(core)) if tree.turn[v] >= 0), key=lambda v: int(tree.turn[v]))
+        return CliqueListing(
+            tuple(tuple(core.names[v] for v in scope) for scope in scopes),
+            tuple(tuple(core.names[v] for v in s[: int(n)]) for s, n in zip(scopes, tree.n_shared, strict=True)),
+            tuple(tree.parent.tolist()),
+            tuple(core.names[v] for v in order),
+            tree.n_cells,
+        )
+
+
+def _filled(variable: Variable, codes: Array, filled: Array, posterior: Array | None, impossible: Array) -> Any:
+    """Give a column in which missing cells are filled in: by states, or by the mean of the posterior of numbers."""
+    missing = codes >= variable.n_states
+    if posterior is None:
+        return label_column(np.where(missing, filled, codes), variable)
+    states = variable.labels
+    if states.dtype.kind not in "iuf" and not all(type(state) in (int, float) for state in variable.states):
+        filled = np.where(missing & ~impossible, posterior.argmax(axis=1), codes)
+        return label_column(filled, variable)
+    import pyarrow as pa
+
+    numbers = np.array(variable.states, dtype=np.float64)
+    own = numbers[np.minimum(codes, variable.n_states - 1)]
+    return pa.array(np.where(missing, posterior @ numbers, own), mask=missing & impossible)
+
+
+def _listed(network: Network) -> Array:
+    """Probabilities of all rows of a network."""
+    codes = np.indices(network.cards).reshape(len(network), -1)
+    return np.exp(log_probability(network, codes))
+
+
+def _towards_mean(log_own: Array, log_other: Array) -> Array:
+    """Log2 of own / mean of own and other, from logarithms: at most 1."""
+    return (np.log(2.0) - np.logaddexp(0.0, log_other - log_own)) / np.log(2.0)
+
+
+def _without_equal_leaves(one: Network, two: Network) -> tuple[Network, Network]:
+    """Leave out variables that are leaves of both, with the same table: what they say is the same in both."""
+    while True:
+        kept = [v for v in range(len(one)) if not _is_equal_leaf(one, two, v)]
+        if len(kept) == len(one) or not kept:
+            return one, two
+        one, two = subnetwork(one, kept), subnetwork(two, kept)
+
+
+def _is_equal_leaf(one: Network, two: Network, v: int) -> bool:
+    are_leaves = not one.dag.children[v] and not two.dag.children[v]
+    return are_leaves and one.parents[v] == two.parents[v] and np.array_equal(one.tables[v], two.tables[v])
