@@ -166,17 +166,34 @@ TAUGHT = {
 KEY = {"authorization": "Bearer secret"}
 
 
+def kill(served):
+    """End a server as kill -9 does: nothing is saved, and the system lets go of its lock."""
+    served.journal.end()
+
+
+def test_two_cannot_teach_one_file(path):
+    first = Served(path, learns=True)
+    with pytest.raises(Exception, match="is being taught by another process"):
+        Served(path, learns=True)
+    assert Served(path).loaded.model.class_count_.sum() == 300  # who only asks may
+    first.close()
+    Served(path, learns=True).close()
+
+
 def test_what_was_acknowledged_is_there_after_a_kill_and_is_what_the_library_counts(path, model):
-    client = client_of(Served(path, learns=True), token="secret")
+    first = Served(path, learns=True)
+    client = client_of(first, token="secret")
     assert client.post("/learn", json=TAUGHT).status_code == 401
     assert client.post("/learn", json=TAUGHT, headers={"authorization": "Bearer other"}).status_code == 401
     assert client.post("/learn", json=TAUGHT, headers=KEY).json() == {"n_rows": 302}
     assert client.post("/learn", json={**TAUGHT, "labels": ["high"]}, headers=KEY).status_code == 422
-    again = Served(path, learns=True)  # the first was never closed: as after kill -9
+    kill(first)
+    again = Served(path, learns=True)
     assert again.loaded.model.class_count_.sum() == 302
     journal = again.journal.path
     with journal.open("ab") as file:
         file.write(b"12345678 {torn")
+    kill(again)
     torn = Served(path, learns=True)
     assert torn.loaded.model.class_count_.sum() == 302
     assert client_of(torn, token="secret").post("/forget", json=TAUGHT, headers=KEY).json() == {"n_rows": 300}
@@ -196,7 +213,10 @@ def test_a_kill_at_any_point_of_saving_loses_nothing_and_counts_nothing_twice(pa
     with monkeypatch.context() as cut, pytest.raises(KeyboardInterrupt):
         cut.setattr(served.journal, "_begin", cut_off)  # the new model is there, and the journal is still the old one
         served.save_now()
-    assert Served(path, learns=True).loaded.model.class_count_.sum() == 302
+    kill(served)
+    again = Served(path, learns=True)
+    assert again.loaded.model.class_count_.sum() == 302
+    kill(again)
     again = Served(path, learns=True, save_rows=2)
     again.teach("learn", TAUGHT["rows"], TAUGHT["labels"])  # saves by itself
     assert again.journal.n_lines == 0 and load(path).class_count_.sum() == 304
@@ -210,6 +230,7 @@ def test_a_model_replaced_beside_its_journal_is_refused_with_the_way_out(path, m
     served.look_at_file()
     answer = client_of(served, token="secret").post("/learn", json=TAUGHT, headers=KEY)
     assert answer.status_code == 422 and "replaced beside its journal" in answer.json()["error"]
+    kill(served)
     with pytest.raises(Exception, match="set the journal aside"):
         Served(path, learns=True)
 
@@ -221,6 +242,7 @@ def test_a_damaged_journal_is_refused(path):
     lines = served.journal.path.read_bytes().split(b"\n")
     lines[1] = lines[1].replace(b"pilot", b"pirat")
     served.journal.path.write_bytes(b"\n".join(lines))
+    kill(served)
     with pytest.raises(Exception, match="damaged in line 2"):
         Served(path, learns=True)
 

@@ -146,7 +146,8 @@ def listening(port: int, host: str = "127.0.0.1") -> socket.socket:
     """Open a port; by default no other machine reaches it."""
     if not isinstance(port, int) or isinstance(port, bool) or not 0 <= port < 2**16:
         raise ParameterError(f"port is {port!r}; give a number from 0, for any free one, to 65535")
-    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # Named as TCP, its answers are sent at once: else asyncio lets them wait for the other side, some 40 ms each.
+    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     if sys.platform != "win32":  # there, it would let another program take the same port
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

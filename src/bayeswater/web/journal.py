@@ -8,6 +8,9 @@ checksum is refused.
 `compact` writes the model file anew, and an empty journal, in this order: the new file beside the old one, a line with
 its digest, the file in its place, the journal in its place. Wherever that is cut off, the next start knows by the
 digest of the model file which lines are in it. Rows that were forgotten are gone from both.
+
+Two that write one journal would lose what each was taught: who opens it holds a lock, which ends with the process,
+however that ends.
 """
 
 import hashlib
@@ -39,6 +42,7 @@ class Journal:
     def __init__(self, model_path: Path) -> None:
         self.model_path = Path(os.path.realpath(model_path))
         self.path = self.model_path.with_name(f"{self.model_path.name}.journal")
+        self._lock = _locked(self.path.with_name(f"{self.path.name}.lock"), self.model_path)
         self.digest = digest_of(self.model_path)
         self.n_lines = 0
         self._file: BinaryIO | None = None
@@ -136,6 +140,29 @@ class Journal:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+    def end(self) -> None:
+        """Let go of the file, and let another write it."""
+        self.close()
+        self._lock.close()
+
+
+def _locked(path: Path, model_path: Path) -> BinaryIO:
+    """Hold a lock beside a journal as long as the file that is given stays open."""
+    file = path.open("ab")
+    try:
+        import fcntl
+    except ImportError:  # Windows, which has no such locks
+        return file
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise ModelFileError(
+            f"{str(model_path)!r} is being taught by another process, and what two of them learn does not come "
+            "together; stop the other one, or teach a copy of the file"
+        ) from None
+    return file
 
 
 def _document(line: bytes) -> dict[str, Any] | None:

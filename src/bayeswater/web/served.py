@@ -87,6 +87,7 @@ class Served:
 
     def __init__(self, path: Path, *, learns: bool = False, save_rows: int = SAVE_ROWS) -> None:
         self.path, self.name, self.save_rows = Path(path), Path(path).stem, save_rows
+        self.journal = Journal(self.path) if learns else None  # before the file is read: no other writes it any more
         self.loaded = Loaded(load(self.path))
         self.problem: str | None = None
         self.n_reloads = self.n_unseen = self.n_novel = self.n_looked_at = self.n_learned = 0
@@ -95,11 +96,9 @@ class Served:
         self._waiting: list[tuple[list[dict[str, Any]], asyncio.Future[Any]]] = []
         self._answering: asyncio.Task[None] | None = None
         self._look_again = self._unsaved_since = 0.0
-        self.journal: Journal | None = None
-        if learns:
+        if self.journal is not None:
             if not hasattr(self.loaded.model, "partial_fit"):
                 raise SchemaError(f"{self.path}: a {type(self.loaded.model).__name__} cannot be taught row by row")
-            self.journal = Journal(self.path)
             self.journal.replay(self._learn_again)
 
     def _file_now(self) -> tuple[int, int, int] | None:
@@ -242,4 +241,4 @@ class Served:
         self._thread.shutdown()
         self.save_now()
         if self.journal is not None:
-            self.journal.close()
+            self.journal.end()

@@ -6,8 +6,9 @@ cannot be answered is refused with the words of the error. ``/learn`` and ``/for
 """
 
 import asyncio
+import logging
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
@@ -151,23 +152,23 @@ def serving_application(models: Sequence[Served], limits: Limits) -> ASGIApp:
     by_name = {one.name: one for one in models}
     meter = Meter()
 
-    async def answer(request: Request) -> Response:
-        start, question = perf_counter(), request.path_params["question"]
-        if question not in ("predict", *QUESTIONS, *TEACHING):
+    async def answer(path: str, headers: Headers, body: bytes) -> Response:
+        start, parts = perf_counter(), path.strip("/").split("/")
+        name, question = parts if len(parts) == 2 else (None, parts[0])
+        if len(parts) > 2 or question not in ("predict", *QUESTIONS, *TEACHING):
             return JSONResponse({"error": "there is no such question"}, 404)
-        response = await _responded(request, question)
+        response = await _responded(name, question, headers, body)
         meter.count(question, response.status_code, perf_counter() - start)
         return response
 
-    async def _responded(request: Request, question: str) -> Response:
-        name = request.path_params.get("name")
+    async def _responded(name: str | None, question: str, headers: Headers, body: bytes) -> Response:
         served = by_name.get(name) if name is not None else models[0] if len(models) == 1 else None
         if served is None:
             return JSONResponse({"error": f"name a model in the path, one of {sorted(by_name)}"}, 404)
-        if question in TEACHING and not _has_token(request.headers, limits.token):
+        if question in TEACHING and not _has_token(headers, limits.token):
             return JSONResponse({"error": "this needs the token, as Authorization: Bearer TOKEN"}, 401)
         try:
-            return JSONResponse(as_json(await _answer(served, question, document_of(await request.body()))))
+            return JSONResponse(as_json(await _answer(served, question, document_of(body))))
         except (BayesError, QuestionError) as error:
             return JSONResponse({"error": str(error)}, 422)
         except AttributeError as error:
@@ -194,10 +195,8 @@ def serving_application(models: Sequence[Served], limits: Limits) -> ASGIApp:
         Route("/healthz", health),
         Route("/metrics", metrics),
         Route("/openapi.json", openapi),
-        Route("/{question}", answer, methods=["POST"]),
-        Route("/{name}/{question}", answer, methods=["POST"]),
     ]
-    return Gate(Starlette(routes=routes), limits)
+    return Gate(Starlette(routes=routes), answer, limits)
 
 
 def _has_token(headers: Headers, token: str | None) -> bool:
@@ -206,22 +205,32 @@ def _has_token(headers: Headers, token: str | None) -> bool:
 
 
 class Gate:
-    """An application behind limits of body and rate; only JSON is let in, which no page of another site can send."""
+    """What is told of a server, and its answers, behind limits of body and rate.
 
-    def __init__(self, app: ASGIApp, limits: Limits) -> None:
-        self.app, self.limits = app, limits
+    Only JSON is let in, which no page of another site can send. A question goes the shortest way to its answer: what
+    an application of many routes does beside would take longer than the answer itself.
+    """
+
+    def __init__(
+        self, app: ASGIApp, answer: Callable[[str, Headers, bytes], Awaitable[Response]], limits: Limits
+    ) -> None:
+        self.app, self.answer, self.limits = app, answer, limits
         self.rate = None if limits.per_second is None else Rate(limits.per_second)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
         if scope["type"] != "http":
             return
-        refused = self._refused(scope)
+        headers = Headers(scope=scope)
+        refused = self._refused(scope, headers)
         body = None if refused is not None else await bounded_body(receive, self.limits.body_bytes)
         if refused is None and body is None:
             refused = JSONResponse({"error": f"a request has at most {self.limits.body_bytes:,} bytes"}, 413)
-        if refused is not None:
-            await refused(scope, receive, send)
+        response = refused
+        if refused is None and scope["method"] == "POST":
+            response = await self._answered(scope, headers, body or b"")
+        if response is not None:
+            await response(scope, receive, send)
             return
 
         async def read() -> Message:
@@ -229,11 +238,18 @@ class Gate:
 
         await self.app(scope, read, send)
 
-    def _refused(self, scope: Scope) -> Response | None:
+    async def _answered(self, scope: Scope, headers: Headers, body: bytes) -> Response:
+        try:
+            return await self.answer(scope["path"], headers, body)
+        except Exception:
+            logging.getLogger("bayeswater").exception("a question was not answered")
+            return JSONResponse({"error": "the server has failed to answer"}, 500)
+
+    def _refused(self, scope: Scope, headers: Headers) -> Response | None:
         client = scope.get("client")
         if self.rate is not None and not self.rate.allows(client[0] if client else ""):
             return JSONResponse({"error": f"at most {self.limits.per_second:g} requests a second"}, 429)
-        kind = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if scope["method"] == "POST" and kind != "application/json":
             return JSONResponse({"error": "a request is JSON: say Content-Type: application/json"}, 415)
         return None
@@ -306,7 +322,8 @@ def serve(models: Sequence[Served], *, host: str, port: int, limits: Limits, rea
 
     ready(f"http://{host}:{socket.getsockname()[1]}")
     try:
-        asyncio.run(run())
+        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:  # uvloop's, where it is installed
+            runner.run(run())
     finally:
         socket.close()
         for one in models:
