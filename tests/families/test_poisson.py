@@ -12,7 +12,8 @@ from bayeswater.data.matrix import DenseMatrix
 from bayeswater.data.reading.column_plan import Column
 from bayeswater.decision.facts import NOTHING
 from bayeswater.errors import StatisticsError
-from bayeswater.families.poisson import JEFFREYS, CountFact, Poisson, PoissonBlock, draw_poisson, poisson_rates
+from bayeswater.families.poisson import JEFFREYS, CountFact, Poisson, PoissonBlock, poisson_rates
+from bayeswater.inference.drawing import draw_counts
 from bayeswater.statistics.count_totals import CountTotals
 
 Y = ["a", "a", "a", "b", "b", "c"]
@@ -136,6 +137,6 @@ def test_a_range_that_is_none_of_counts_is_refused(low: Any, high: Any) -> None:
 
 def test_counts_of_a_rate_beyond_all_fractions_are_drawn_as_a_normal_number() -> None:
     large = 2.0**60
-    drawn = draw_poisson(np.full(4000, large), np.random.default_rng(0))
+    drawn = draw_counts(np.full(4000, large), np.random.default_rng(0))
     assert abs(drawn.mean() - large) < 5 * np.sqrt(large / 4000)
     assert_allclose(drawn.std(), np.sqrt(large), rtol=0.1)

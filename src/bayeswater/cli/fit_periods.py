@@ -25,7 +25,7 @@ def write_periods(
     """Count each period by itself, and write its model into the folder."""
     from bayeswater.cli.standard_output import print_document
     from bayeswater.cli.terminal import amount, passes_shown, say
-    from bayeswater.models.periods import models_by_period
+    from bayeswater.models.drifting import models_by_period
     from bayeswater.models.persistence import save
     from bayeswater.models.streaming.labelled import LabelledRows
 

@@ -26,6 +26,7 @@ from bayeswater.decision.calibration_metrics import N_BINS, equal_width
 from bayeswater.decision.intervals import Measured, mean_of, wilson
 from bayeswater.decision.probabilities import ROUNDING
 from bayeswater.decision.scores import Scores
+from bayeswater.inference.drawing import draw_counts
 from bayeswater.kernels.class_scores import first_of_largest
 from bayeswater.typing import Array
 
@@ -190,7 +191,7 @@ class Measures:
 
 
 def _ece(scores: Scores, value: float) -> Measured:
-    """Draw rows again, each about as often as its weight says (Poisson), always with the same seed."""
+    """Draw rows again, each about as often as its weight says, always with the same seed."""
     proba = np.exp(scores.log_proba)
     predicted = proba.argmax(axis=1)
     confidence = proba[np.arange(len(proba)), predicted]
@@ -199,7 +200,7 @@ def _ece(scores: Scores, value: float) -> Measured:
     rng, is_large = np.random.default_rng(0), scores.weight > MOST_DRAWN
     some = np.where(is_large, 0.0, scores.weight)
     drawn = np.array(
-        [_drawn_ece(np.where(is_large, scores.weight, rng.poisson(some)), place, gap) for _ in range(DRAWS)]
+        [_drawn_ece(np.where(is_large, scores.weight, draw_counts(some, rng)), place, gap) for _ in range(DRAWS)]
     )
     # What draws add to the gaps of bins by chance alone lies around the draws, and not around the figure itself.
     low, high = np.quantile(drawn, (0.025, 0.975))

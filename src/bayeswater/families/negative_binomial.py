@@ -34,9 +34,8 @@ from bayeswater.families.poisson import (
     Poisson,
     PoissonBlock,
     PoissonCandidate,
-    draw_poisson,
 )
-from bayeswater.inference.drawing import log_gamma
+from bayeswater.inference.drawing import draw_counts, log_gamma
 from bayeswater.inference.formula import Weights
 from bayeswater.inference.linear import Line, line_of_numbers
 from bayeswater.kernels.sorted_column import log_factorial
@@ -305,4 +304,4 @@ class NegativeBinomial(Poisson):
 
 def draw_dispersed(mean: Array, dispersion: Array | float, rng: np.random.Generator) -> Array:
     """Draw a count for each mean, of any shape; NaN where it is NaN."""
-    return draw_poisson(mean * rng.standard_gamma(np.broadcast_to(dispersion, mean.shape)) / dispersion, rng)
+    return draw_counts(mean * rng.standard_gamma(np.broadcast_to(dispersion, mean.shape)) / dispersion, rng)

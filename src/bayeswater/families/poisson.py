@@ -24,7 +24,7 @@ from bayeswater.families.curve import ColumnCurve, whole_numbers
 from bayeswater.families.family import Settings, require_sums
 from bayeswater.families.numbers import Candidate, CountView, NumberBlock, NumberFamily, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView
-from bayeswater.inference.drawing import log_gamma
+from bayeswater.inference.drawing import draw_counts, log_gamma
 from bayeswater.inference.formula import NumberForm, Weights
 from bayeswater.inference.leave_one_out import leave_out_own_class
 from bayeswater.inference.linear import Line, line_of_numbers
@@ -55,9 +55,6 @@ JEFFREYS, PSEUDO_COUNT = 0.5, "the pseudo-count of its rate"
 
 RATE_SHAPE = 1.0
 """Events that the rate over all classes is worth as an expectation of the rate of a class."""
-
-LARGEST_COUNT = 2.0**53
-"""Rate beyond which every float is whole, and Poisson's law a normal density to all of its digits."""
 
 TAIL = 45.0
 """Counts are left out whose log-probability is this much below the largest of their class."""
@@ -211,7 +208,7 @@ class PoissonBlock(NumberBlock):
 
     def draw_column(self, codes: Array, j: int, rng: np.random.Generator) -> Array:
         """Draw counts."""
-        return draw_poisson(self.rate[codes, j], rng)
+        return draw_counts(self.rate[codes, j], rng)
 
     def line(self, names: Sequence[str], model: str) -> Line:
         """The log-odds are linear in the counts: their weights are the logarithms of the rates."""
@@ -322,7 +319,7 @@ class Poisson(NumberFamily):
     def sample(self, sums: CountTotals, settings: Settings, codes: Array, rng: np.random.Generator) -> dict[str, Any]:
         """Draw counts."""
         rate = self.read(sums, settings).rate[codes]
-        return dict(zip(self.names, draw_poisson(rate, rng).T, strict=True))
+        return dict(zip(self.names, draw_counts(rate, rng).T, strict=True))
 
     @classmethod
     def require_range(cls, column: Column, low: float | None, high: float | None) -> None:
@@ -351,15 +348,3 @@ def poisson_log_evidence(shape: float, rate: float, n: Array, total: Array, log_
     return (
         gammaln(shape + total) - gammaln(shape) - shape * np.log1p(n / rate) - total * np.log(rate + n) - log_factorials
     )
-
-
-def draw_poisson(rate: Array, rng: np.random.Generator) -> Array:
-    """Draw a count by Poisson's law for each rate, of any shape; NaN where it is NaN.
-
-    >>> draw_poisson(np.array([0.0, np.nan, 1e300]), np.random.default_rng(0)).round(-299)
-    array([0.e+000,     nan, 1.e+300])
-    """
-    drawn = rng.poisson(np.where(rate <= LARGEST_COUNT, rate, 0.0)).astype(np.float64)
-    large = rate > LARGEST_COUNT
-    drawn[large] = rng.normal(rate[large], np.sqrt(rate[large]))
-    return np.where(np.isnan(rate), np.nan, drawn)

@@ -13,6 +13,9 @@ from bayeswater.errors import ParameterError
 from bayeswater.inference.log_space import posterior
 from bayeswater.typing import Array
 
+LARGEST_RATE = 2.0**53
+"""Rate beyond which every float is whole, and Poisson's law a normal density to all of its digits."""
+
 CLASSES = 0
 """Stream of what concerns the classes; that of column j is j + 1."""
 
@@ -124,3 +127,15 @@ def require_density(has_density: Array, codes: Array, classes: Array) -> None:
             f"class {classes[lacking[0]]!r} has a prior but no row of it was counted: there is no density to draw "
             "from; give it probability 0"
         )
+
+
+def draw_counts(rate: Array, rng: np.random.Generator) -> Array:
+    """Draw a count by Poisson's law for each rate, of any shape; NaN where it is NaN.
+
+    >>> draw_counts(np.array([0.0, np.nan, 1e300]), np.random.default_rng(0)).round(-299)
+    array([0.e+000,     nan, 1.e+300])
+    """
+    drawn = rng.poisson(np.where(rate <= LARGEST_RATE, rate, 0.0)).astype(np.float64)
+    large = rate > LARGEST_RATE
+    drawn[large] = rng.normal(rate[large], np.sqrt(rate[large]))
+    return np.where(np.isnan(rate), np.nan, drawn)

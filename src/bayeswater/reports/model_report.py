@@ -19,6 +19,7 @@ from bayeswater.errors import BayesError, BayesWarning, DataError, SchemaError, 
 from bayeswater.explain.importance import curve_or_none, importance
 from bayeswater.explain.nomogram import scale_of
 from bayeswater.families.curve import ColumnCurve
+from bayeswater.inference.drawing import draw_counts
 from bayeswater.markup import Safe, bar, html_table
 from bayeswater.models.comparing.compare import compare
 from bayeswater.models.streaming.partial_rows import cell_names
@@ -230,12 +231,12 @@ def _mean_area(ranking: Ranking) -> Measured | None:
 
 
 def _drawn_figures(card: Scorecard) -> list[Measured]:
-    """Give mean precision, recall and F1, with quantiles over rows drawn again, each as often as Poisson's law says."""
+    """Give mean precision, recall and F1, with quantiles over rows drawn again, about as often as they were."""
     rng = np.random.default_rng(0)
     value = card.mean_figures[1:]
     again = []
     for _ in range(DRAWS):
-        confusion = rng.poisson(card.confusion).astype(np.float64)
+        confusion = draw_counts(card.confusion, rng)
         if confusion.sum():
             again.append(Scorecard(confusion, 0.0, 0.0, card.confidence, card.correct).mean_figures[1:])
     low, high = np.quantile(np.array(again, dtype=np.float64), (0.025, 0.975), axis=0)

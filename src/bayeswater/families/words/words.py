@@ -34,7 +34,7 @@ from bayeswater.families.view import CellUse, ColumnView, Options, Word
 from bayeswater.families.wording import ratio
 from bayeswater.families.words.draws import CountedWordDraws, DrawnTexts, MarkedWordDraws, draw_marks, words_of
 from bayeswater.families.words.features import BernoulliColumns, ComplementColumns, MultinomialColumns
-from bayeswater.inference.drawing import Stage
+from bayeswater.inference.drawing import Stage, draw_counts
 from bayeswater.inference.formula import WordForm, WordWeights
 from bayeswater.inference.linear import Line, feature_values, line_of_features
 from bayeswater.limits import require_held_bytes
@@ -386,7 +386,7 @@ class Words(Family):
         return sums.n_classes * (n_words if self.column.family == "marks" else max(n_words - 1, 0))
 
     def sample(self, sums: TextSums, settings: Settings, codes: Array, rng: np.random.Generator) -> dict[str, Any]:
-        """Draw bags of words, joined by blanks; as many words as texts of the class have, by Poisson's law."""
+        """Draw bags of words, joined by blanks; about as many words as texts of the class have."""
         if sums.vocabulary.is_coded and self.column.analyser is not None:
             raise ParameterError(
                 f"the words of column {self.column.name!r} are hashed, so none can be drawn; leave the column out, or "
@@ -401,7 +401,7 @@ class Words(Family):
         mean_length = (sums.word_count.sum(axis=1, dtype=np.float64) / observed)[codes]
         way_out = "draw fewer rows, or divide the counts by a large number"
         require_held_bytes(WORD_BYTES * mean_length.sum(), f"the words of column {self.column.name!r}", way_out)
-        lengths = rng.poisson(mean_length)
+        lengths = draw_counts(mean_length, rng).astype(np.int64)
         row = np.repeat(np.arange(len(codes)), lengths)
         word = np.empty(len(row), dtype=np.int64)
         for k in np.unique(codes[row]):
