@@ -43,6 +43,8 @@ RESULTS = {
     "explanations of a network": lambda: NETWORK.most_probable_explanations(3),
     "conflict": lambda: NETWORK.conflict({HOSTILE: "u", "c": "no"}),
     "junction tree": lambda: NETWORK.junction_tree(),
+    "policy": lambda: bw.DecisionNetwork.from_loss(NETWORK, "c", decision=HOSTILE + "!").policy(),
+    "worth": lambda: bw.DecisionNetwork.from_loss(NETWORK, "c").value_of_information(),
     "prior": lambda: MODEL.estimate_class_prior(ROWS),
     "look": lambda: bw.look(ROWS),
     "leave_one_out": lambda: MODEL.leave_one_out([(ROWS, Y)]),

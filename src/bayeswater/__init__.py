@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
     from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
     from bayeswater.models.network.bayesian_network import BayesianNetwork
+    from bayeswater.models.network.decision_network import DecisionNetwork
     from bayeswater.models.persistence import load, save
     from bayeswater.models.semi_naive.aode import A2DE, AODE
     from bayeswater.models.semi_naive.kdb import KDB, SKDB
@@ -95,6 +96,7 @@ _HOMES = {
     "models.mixed.naive_bayes": ("NaiveBayes",),
     "models.mixed_networks.mixed_network": ("MixedNetwork",),
     "models.network.bayesian_network": ("BayesianNetwork",),
+    "models.network.decision_network": ("DecisionNetwork",),
     "models.persistence": ("load", "save"),
     "models.semi_naive.aode": ("A2DE", "AODE"),
     "models.semi_naive.kdb": ("KDB", "SKDB"),
@@ -131,6 +133,7 @@ __all__ = [
     "ComplementNB",
     "ConvergenceWarning",
     "DataError",
+    "DecisionNetwork",
     "Deterministic",
     "Dirichlet",
     "Discretizer",

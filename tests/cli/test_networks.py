@@ -606,3 +606,28 @@ def test_a_network_is_drawn(run, net, tmp_path):
     assert run("draw", net, "-o", tmp_path / "a.dot").code == 0
     assert "digraph" in (tmp_path / "a.dot").read_text()
     assert run("draw", net, "-o", tmp_path / "a.gif").code == 2
+
+
+# ---------------------------------------------------------------------- decisions
+
+UMBRELLA = """<smile version="1.0" id="net"><nodes>
+<cpt id="rain"><state id="yes" /><state id="no" /><probabilities>0.3 0.7</probabilities></cpt>
+<cpt id="forecast"><state id="wet" /><state id="fine" /><parents>rain</parents>
+<probabilities>0.8 0.2 0.1 0.9</probabilities></cpt>
+<decision id="umbrella"><state id="take" /><state id="leave" /><parents>forecast</parents></decision>
+<utility id="comfort"><parents>umbrella rain</parents><utilities>7 5 0 10</utilities></utility>
+</nodes></smile>"""
+
+
+def test_a_policy_is_told_and_what_more_knowledge_is_worth(run, tmp_path):
+    path = tmp_path / "umbrella.xdsl"
+    path.write_text(UMBRELLA)
+    answer = run("policy", path, "--information")
+    assert answer.code == 0, answer.err
+    assert "expected utility 8.33" in answer.out
+    assert [line.split()[:2] for line in answer.out.splitlines()[3:5]] == [["wet", "take"], ["fine", "leave"]]
+    assert answer.out.split()[-2:] == ["rain", "0.77"]
+    told = json.loads(run("policy", path, "--given", "rain=yes", "--reliability", "0.9", "--json").out)
+    assert told["expected_utility"] == 7
+    assert 0 < told["value_of_information"]["worth"]["rain"] < 0.77
+    assert run("policy", path, "--given", "sun=yes").code == 2

@@ -105,6 +105,10 @@ VERBS = {
         "Draw a network, with what is known of each variable.",
         "bayeswater draw asia.bif -o asia.svg --given xray=yes",
     ),
+    "policy": (
+        "Say what to do at each decision of an influence diagram.",
+        "bayeswater policy oil.xdsl --information",
+    ),
     "dsep": (
         "Say whether variables of a network are independent, given others.",
         'bayeswater dsep asia.bif "asia ; smoke | xray"',

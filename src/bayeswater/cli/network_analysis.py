@@ -21,9 +21,10 @@ from bayeswater.errors import ParameterError
 
 if TYPE_CHECKING:
     from bayeswater.models.network.bayesian_network import BayesianNetwork
+    from bayeswater.models.network.decision_network import DecisionNetwork
 
 
-def states_told(net: "BayesianNetwork", texts: list[str] | None) -> dict[str, Any]:
+def states_told(net: "BayesianNetwork | DecisionNetwork", texts: list[str] | None) -> dict[str, Any]:
     """Read evidence that is given as name=state, one each time."""
     from bayeswater.cli.question_text import read_pair
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.variable import Variable
     from bayeswater.models.network.bayesian_network import BayesianNetwork
+    from bayeswater.models.network.decision_network import DecisionNetwork
 
 NetworkFile = Annotated[
     str,
@@ -49,15 +50,15 @@ def read_network(path: str, tolerance: float | None = None) -> "BayesianNetwork"
         raise ModelFileError(f"{path}: {error}") from None
 
 
-def node_named(network: "BayesianNetwork", word: "NameAt", text: str) -> int:
+def node_named(network: "BayesianNetwork | DecisionNetwork", word: "NameAt", text: str) -> int:
     """Find a variable that a person names in a text; one that is not there is shown with the nearest ones."""
     from bayeswater.errors import nearest_names
     from bayeswater.structure.notation import error_at
 
-    if word.text not in network.dag.position:
+    if word.text not in network.names:
         near = nearest_names(word.text, network.names)
         raise error_at(text, word.place, f"there is no variable {word.text!r} ({near})")
-    return network.dag.position[word.text]
+    return network.names.index(word.text)
 
 
 def state_named(variable: "Variable", word: "NameAt", text: str) -> Any:

@@ -69,16 +69,20 @@ behind it, or .bayes (our own)
 
 def read_network(path: Path, tolerance: float | None = None) -> NetworkDocument:
     """Read a network file in the format that its name tells; rows may sum to one within a tolerance."""
-    chosen = format_of(path)
+    document = format_of(path).read(read_content(path), str(path), tolerance)
+    if not document.nodes:
+        raise NetworkFileError(f"{path} declares no variable; it may have been cut off behind its header")
+    return document
+
+
+def read_content(path: Path) -> bytes:
+    """Read a file of networks, unpacked where it is compressed; one that is too large is refused."""
     size = path.stat().st_size
     if size > NETWORK_FILE_BYTES:
         raise NetworkFileError(
             f"{path} has {bytes_in_words(size)}, over the limit of {bytes_in_words(NETWORK_FILE_BYTES)}"
         )
-    document = chosen.read(_unpacked(path) if _is_compressed(path) else path.read_bytes(), str(path), tolerance)
-    if not document.nodes:
-        raise NetworkFileError(f"{path} declares no variable; it may have been cut off behind its header")
-    return document
+    return _unpacked(path) if _is_compressed(path) else path.read_bytes()
 
 
 def _is_compressed(path: Path) -> bool:
@@ -103,13 +107,18 @@ def _unpacked(path: Path) -> bytes:
 def write_network(document: NetworkDocument, path: Path) -> tuple[str, ...]:
     """Write a network file in the format that its name tells, all or nothing; give notes of what it cannot hold."""
     text, notes = format_of(path).write(document)
+    write_content(text, path)
+    return notes
+
+
+def write_content(text: str, path: Path) -> None:
+    """Write a text, all or nothing, compressed where the name tells so."""
     try:
         content = text.encode()
     except UnicodeEncodeError as error:
         bad = text[error.start : error.end]
         raise NetworkFileError(f"a name has {bad!r}, which is half of a character and no text; rename it") from None
     replace_file(path, gzip.compress(content, mtime=0) if _is_compressed(path) else content)
-    return notes
 
 
 def _listed(parts: tuple[str, ...] | list[str]) -> str:

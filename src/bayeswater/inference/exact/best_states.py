@@ -21,6 +21,7 @@ from bayeswater.inference.exact.scoped_tables import (
     elimination_order,
     sliced_tables,
     sum_of_products,
+    sum_of_tables,
 )
 from bayeswater.typing import Array
 
@@ -95,7 +96,7 @@ def marginal_map(
     choices = []
     for v in elimination_order(tables, factors.cards):
         tables, product, scope = _taken(tables, v)
-        values = _sum_of_logs(product, (*scope, v), factors.cards)
+        values = sum_of_tables(product, (*scope, v), factors.cards)
         choices.append((v, scope, values.argmax(axis=-1)))
         tables.append(ScopedTable(scope, values.max(axis=-1)))
     states = dict(evidence)
@@ -109,12 +110,3 @@ def _taken(tables: Sequence[ScopedTable], v: int) -> tuple[list[ScopedTable], li
     product = [table for table in tables if v in table.scope]
     scope = tuple({u: None for table in product for u in table.scope if u != v})
     return [table for table in tables if v not in table.scope], product, scope
-
-
-def _sum_of_logs(tables: Sequence[ScopedTable], scope: tuple[int, ...], cards: Sequence[int]) -> Array:
-    total = np.zeros([cards[v] for v in scope])
-    for table in tables:
-        order = sorted(range(len(table.scope)), key=lambda i, own=table.scope: scope.index(own[i]))  # type: ignore[misc]
-        shape = [cards[v] if v in table.scope else 1 for v in scope]
-        total = total + table.values.transpose(order).reshape(shape)
-    return total

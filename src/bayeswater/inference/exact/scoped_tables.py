@@ -59,6 +59,15 @@ def sum_of_products(tables: Sequence[WithScope], scope: Scope) -> Array:
     return np.einsum(*operands, [label[v] for v in scope])
 
 
+def sum_of_tables(tables: Sequence[WithScope], scope: Scope, cards: Sequence[int]) -> Array:
+    """Add tables, as logarithms or utilities are, each spread over the states of a scope that holds all of them."""
+    total = np.zeros([cards[v] for v in scope])
+    for table in tables:
+        order = sorted(range(len(table.scope)), key=lambda i, own=table.scope: scope.index(own[i]))  # type: ignore[misc]
+        total = total + table.values.transpose(order).reshape([cards[v] if v in table.scope else 1 for v in scope])
+    return total
+
+
 def sliced_tables(
     factors: Factors, nodes: Iterable[int], evidence: Mapping[int, int], soft: Mapping[int, Array]
 ) -> list[ScopedTable]:

@@ -1,0 +1,396 @@
+"""`DecisionNetwork`: an influence diagram, a network with decisions to make and utilities to reach.
+
+An arc into a decision says what is known when it is made; nothing that was known or done before is forgotten. Utilities
+are added up. A policy says what to do for all that is known and matters, and the best one is found exactly.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from bayeswater.data.variable import Variable
+from bayeswater.decision.loss import as_loss
+from bayeswater.errors import NetworkFileError, NetworkFileWarning, ParameterError, nearest_names, warn_user
+from bayeswater.files.networks.diagrams import VALUE, DiagramDocument, read_diagram, write_diagram
+from bayeswater.inference.exact.decisions import Solved, solve, stages_of
+from bayeswater.inference.exact.factors import Factors
+from bayeswater.inference.exact.scoped_tables import ScopedTable, sliced_tables
+from bayeswater.models.network.bayesian_network import BayesianNetwork
+from bayeswater.models.network.conditional_tables import read_conditional, read_variables, require_by_name
+from bayeswater.models.network.edited_cores import network_with_edge, network_with_node
+from bayeswater.models.network.evidence import evidence_of
+from bayeswater.models.network.graph import graph_in_brief, read_graph
+from bayeswater.models.network.network_files import document_of, network_of_document
+from bayeswater.models.network.network_rows import declared_variable
+from bayeswater.models.network.policies import InformationValues, Policy
+from bayeswater.models.network.queries import Given, impossible_evidence
+from bayeswater.networks.conditionals import Conditional, Deterministic, Table
+from bayeswater.networks.network import Network
+from bayeswater.structure.dag import Dag
+from bayeswater.typing import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Utility:
+    """Numbers for the states of some variables: values (*n_states of the parents)."""
+
+    parents: tuple[str, ...]
+    values: Array
+
+
+class DecisionNetwork:
+    """An influence diagram of discrete variables.
+
+    Parameters
+    ----------
+    graph : as for `BayesianNetwork`, of variables, decisions and utilities
+    tables : mapping from each variable to P(variable | parents), in any form that `BayesianNetwork` takes
+    decisions : mapping from each decision to its alternatives, in the order in which they are made
+    utilities : mapping from each utility to an array (*n_states of its parents), or to a dict
+        ``{(state of each parent): number}``
+    states : labels of variables whose table does not name them
+
+    Examples
+    --------
+    >>> umbrella = DecisionNetwork(
+    ...     "weather -> forecast -> umbrella -> comfort <- weather",
+    ...     tables={
+    ...         "weather": {"rain": 0.3, "dry": 0.7},
+    ...         "forecast": {"rain": {"wet": 0.8, "fine": 0.2}, "dry": [0.1, 0.9]},
+    ...     },
+    ...     decisions={"umbrella": ["take", "leave"]},
+    ...     utilities={
+    ...         "comfort": {
+    ...             ("take", "rain"): 7,
+    ...             ("take", "dry"): 5,
+    ...             ("leave", "rain"): 0,
+    ...             ("leave", "dry"): 10,
+    ...         }
+    ...     },
+    ... )
+    >>> umbrella
+    DecisionNetwork('weather -> forecast; ...'): 2 variables, 1 decision, 1 utility
+    >>> round(umbrella.expected_utility(), 4)
+    8.33
+    >>> umbrella.policy("umbrella")
+    forecast  umbrella  E[take]  E[leave]
+    wet       take        6.548     2.258
+    fine      leave       5.174      9.13
+    """
+
+    _core: Network
+    decisions: tuple[str, ...]
+    """The decisions, in the order in which they are made."""
+    utilities: Mapping[str, Utility]
+
+    def __init__(
+        self,
+        graph: Any,
+        tables: Mapping[str, Any],
+        decisions: Mapping[str, Any],
+        utilities: Mapping[str, Any],
+        *,
+        states: Mapping[str, Any] | None = None,
+    ) -> None:
+        dag, states = read_graph(graph), {} if states is None else states
+        for what, given in (("tables", tables), ("decisions", decisions), ("utilities", utilities), ("states", states)):
+            require_by_name(given, what)
+            for name in given:
+                if name not in dag.position:
+                    raise ParameterError(f"{what} names {name!r}, which is no node; {nearest_names(name, dag.names)}")
+        kept = [name for name in dag.names if name not in utilities]
+        _require_one_role(dag.names, tables, decisions, utilities)
+        chance = {name: tables[name] for name in kept if name in tables}
+        alone = Dag(tuple(chance), tuple(() for _ in chance))
+        variables = {v.name: v for v in read_variables(alone, chance, {n: s for n, s in states.items() if n in chance})}
+        variables |= {name: declared_variable(name, own) for name, own in decisions.items()}
+        parents = {name: [dag.names[p] for p in dag.parents[dag.node(name)]] for name in dag.names}
+        _require_utilities_last(parents, utilities)
+        conditionals = [
+            read_conditional(tables[name], variables[name], [variables[parent] for parent in parents[name]])
+            if name in tables
+            else _open(variables[name], [variables[parent] for parent in parents[name]])
+            for name in kept
+        ]
+        place = {name: j for j, name in enumerate(kept)}
+        own = Dag(tuple(kept), tuple(tuple(place[parent] for parent in parents[name]) for name in kept))
+        core = Network.of([variables[name] for name in kept], own, conditionals)
+        read = {name: _utility(name, given, parents[name], variables) for name, given in utilities.items()}
+        self._adopt(core, tuple(decisions), read)
+
+    def _adopt(self, core: Network, decisions: tuple[str, ...], utilities: Mapping[str, Utility]) -> None:
+        order = {core.names[node]: turn for turn, node in enumerate(core.dag.order)}
+        for earlier, later in pairwise(decisions):
+            if core.dag.node(earlier) in core.dag.descendants([core.dag.node(later)]):
+                raise ParameterError(
+                    f"the decision {earlier!r} comes before {later!r}, and follows from it by the arrows; name the "
+                    f"decisions in the order in which they are made, as {sorted(decisions, key=order.__getitem__)}"
+                )
+        vars(self).update(_core=core, decisions=decisions, utilities=dict(utilities))
+
+    @classmethod
+    def _of(cls, core: Network, decisions: tuple[str, ...], utilities: Mapping[str, Utility]) -> Self:
+        made = cls.__new__(cls)
+        made._adopt(core, decisions, utilities)
+        return made
+
+    @classmethod
+    def from_loss(cls, network: BayesianNetwork, target: str, loss: Any = None, *, decision: str = "action") -> Self:
+        """Make the diagram of one decision about one variable: utility is the loss with its sign turned.
+
+        `next_best` of the network, and `value_of_information` of the diagram, are then the same.
+        """
+        variable = network.variables[network.dag.node(target)]
+        costs = as_loss(loss, list(variable.states)).for_classes(list(variable.states)).table
+        core = network_with_node(network.core, decision, None, (), list(costs.actions))
+        values = -np.asarray(costs.cost, dtype=np.float64)
+        return cls._of(core, (decision,), {"utility": Utility((decision, target), values)})
+
+    # ------------------------------------------------------------------ what it is made of
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of variables and decisions."""
+        return self._core.names
+
+    @property
+    def chance(self) -> tuple[str, ...]:
+        """Names of the variables that nobody decides."""
+        return tuple(name for name in self._core.names if name not in self.decisions)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Variables and decisions."""
+        return self._core.variables
+
+    def known_before(self, decision: str) -> tuple[str, ...]:
+        """Name what is known when a decision is made: all that was known or decided before, too."""
+        found: list[str] = []
+        for name in self.decisions[: self._turn(decision) + 1]:
+            found += [v.name for v in self._core.parents_of(self._core.dag.node(name))]
+            found += [name] if name != decision else []
+        return tuple(dict.fromkeys(found))
+
+    def _turn(self, decision: str) -> int:
+        if decision not in self.decisions:
+            raise ParameterError(f"{decision!r} is no decision; {nearest_names(decision, self.decisions)}")
+        return self.decisions.index(decision)
+
+    # ------------------------------------------------------------------ answers
+
+    def expected_utility(self, evidence: Given = None) -> float:
+        """Give the expected utility of the best policy, given what is observed before the first decision."""
+        return self._solved(evidence).expected_utility
+
+    def policy(self, decision: str | None = None, evidence: Given = None) -> Policy:
+        """Say what to do at a decision, the first one unless told, for all that is known and matters.
+
+        Parameters
+        ----------
+        decision : its name
+        evidence : ``{name: state}`` of variables that no decision has a part in, known before the first one
+        """
+        name = self.decisions[0] if decision is None else decision
+        self._turn(name)
+        node = self._core.dag.node(name)
+        rule = self._solved(evidence).rules[node]
+        variables = tuple(self._core.variables[v] for v in rule.scope)
+        return Policy(self._core.variables[node], variables, rule.utilities, rule.choice)
+
+    def policies(self, evidence: Given = None) -> dict[str, Policy]:
+        """Give the policy of every decision."""
+        return {name: self.policy(name, evidence) for name in self.decisions}
+
+    def under_policy(self) -> BayesianNetwork:
+        """Give the network in which every decision follows the best policy, to ask for what will come of it."""
+        core = self._core
+        for node, rule in self._solved(None).rules.items():
+            order = np.argsort(rule.scope)
+            parents = tuple(sorted(rule.scope))
+            conditional = Deterministic(np.transpose(rule.choice, order))
+            core = core.with_node(node, parents, conditional)
+        return BayesianNetwork.from_core(core)
+
+    def value_of_information(
+        self, names: str | Iterable[str] | None = None, decision: str | None = None, *, reliability: Any = None
+    ) -> InformationValues:
+        """Say what it is worth to know variables before a decision: how much the expected utility rises.
+
+        Parameters
+        ----------
+        names : variables; all unless told that are not known before the decision and that it has no part in
+        decision : the first one unless told
+        reliability : None for perfect information. A number, the probability that a report names the true state, all
+            others being equally likely; or, for one variable, a table P(report | state), (n_states, n_reports)
+
+        Returns
+        -------
+        InformationValues
+            A mapping from names to values, the largest first; made to be printed.
+        """
+        before = self.decisions[0] if decision is None else decision
+        later = self.decisions[self._turn(before) :]
+        core, node = self._core, self._core.dag.node(before)
+        out_of_reach = core.dag.descendants([node]) | {node, *core.dag.nodes(self.known_before(before))}
+        if names is None:
+            wanted = [name for name in self.chance if core.dag.node(name) not in out_of_reach]
+        else:
+            wanted = [names] if isinstance(names, str) else list(names)
+            for name in wanted:
+                if name in self.decisions or core.dag.node(name) in core.dag.descendants([node]):
+                    raise ParameterError(f"{name!r} cannot be known before {before!r}, which has a part in it")
+        now, found = self.expected_utility(), {}
+        for name in wanted:
+            asked, source = core, name
+            if reliability is not None:
+                source = f"report of {name}"
+                n_states = core.cards[core.dag.node(name)]
+                asked = network_with_node(core, source, _report(name, n_states, reliability), (name,), None)
+            if source not in self.known_before(before):
+                asked = network_with_edge(asked, source, later[0], None)
+            then = self._of(asked, self.decisions, self.utilities).expected_utility()
+            found[name] = max(0.0, then - now)
+        ranked = dict(sorted(found.items(), key=lambda one: -one[1]))
+        return InformationValues(ranked, before, now)
+
+    def _solved(self, evidence: Given) -> Solved:
+        core, known = self._core, evidence_of(self._core, evidence)
+        decisions = [core.dag.node(name) for name in self.decisions]
+        after = core.dag.descendants(decisions) | set(decisions)
+        for node in known:
+            if node in after:
+                raise ParameterError(
+                    f"{core.names[node]!r} follows from a decision, and cannot be known before all of them; the policy "
+                    "says what to do in each of its states"
+                )
+        factors = Factors.of(core)
+        chance = [node for node in range(len(core)) if node not in decisions]
+        p = sliced_tables(factors, chance, known, {})
+        u = []
+        for utility in self.utilities.values():
+            nodes = [core.dag.node(name) for name in utility.parents]
+            values = utility.values[tuple(known.get(node, slice(None)) for node in nodes)]
+            u.append(ScopedTable(tuple(node for node in nodes if node not in known), np.asarray(values)))
+        open_nodes = [node for node in chance if node not in known]
+        stages = stages_of({node: core.parents[node] for node in decisions}, decisions, open_nodes)
+        found = solve(p, u, stages, core.cards)
+        if found.log_evidence == -np.inf:
+            raise impossible_evidence(evidence, None)
+        return found
+
+    # ------------------------------------------------------------------ files
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], *, tolerance: float | None = None) -> Self:
+        """Read an influence diagram: XDSL of GeNIe (.xdsl), or XMLBIF of aGrUM (.bifxml, .xml)."""
+        try:
+            document = read_diagram(Path(path), tolerance)
+        except OSError as error:
+            raise NetworkFileError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+        whole = network_of_document(document.network)
+        kept = [node for node, name in enumerate(whole.names) if name not in document.utilities]
+        place = {node: j for j, node in enumerate(kept)}
+        for node in kept:
+            for parent in whole.parents[node]:
+                if parent not in place:
+                    raise NetworkFileError(f"{path}: the utility {whole.names[parent]!r} has a child; it can have none")
+        dag = Dag(
+            tuple(whole.names[node] for node in kept),
+            tuple(tuple(place[parent] for parent in whole.parents[node]) for node in kept),
+        )
+        core = Network.of([whole.variables[node] for node in kept], dag, [whole.conditionals[node] for node in kept])
+        utilities = {
+            name: Utility(tuple(v.name for v in whole.parents_of(whole.dag.node(name))), values)
+            for name, values in document.utilities.items()
+        }
+        if not document.decisions:
+            raise NetworkFileError(f"{path} has no decision; BayesianNetwork.read reads networks")
+        return cls._of(core, document.decisions, utilities)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write an influence diagram, in the format that the ending of its name tells: .xdsl, .bifxml or .xml."""
+        core = self._core
+        for name, utility in self.utilities.items():
+            table = np.ones((*utility.values.shape, 1))
+            core = network_with_node(core, name, table, utility.parents, [VALUE])
+        utilities = {name: utility.values for name, utility in self.utilities.items()}
+        notes = write_diagram(DiagramDocument(document_of(core, "", {}), self.decisions, utilities), Path(path))
+        if notes:
+            warn_user(f"{path}: {'; '.join(notes)}", NetworkFileWarning)
+
+    # ------------------------------------------------------------------ as a value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name!r} cannot be set, as a decision network does not change")
+
+    def _graph(self) -> Dag:
+        edges = [*self._core.dag.edges(), *((p, name) for name, u in self.utilities.items() for p in u.parents)]
+        return Dag.from_edges(edges, (*self._core.names, *self.utilities))
+
+    def __repr__(self) -> str:
+        counts = ((len(self.chance), "variable"), (len(self.decisions), "decision"), (len(self.utilities), "utility"))
+        words = [
+            f"{n} {word if n == 1 else f'{word[:-1]}ies' if word[-1] == 'y' else f'{word}s'}" for n, word in counts
+        ]
+        return f"DecisionNetwork({graph_in_brief(self._graph())!r}): {', '.join(words)}"
+
+    def _repr_html_(self) -> str:
+        return "".join(policy._repr_html_() for policy in self.policies().values())
+
+
+def _require_one_role(names: Sequence[str], *roles: Mapping[str, Any]) -> None:
+    for name in names:
+        n_roles = sum(name in role for role in roles)
+        if n_roles != 1:
+            raise ParameterError(
+                f"{name!r} is named in {n_roles} of tables, decisions and utilities; a node is in one of them"
+            )
+
+
+def _require_utilities_last(parents: Mapping[str, Sequence[str]], utilities: Mapping[str, Any]) -> None:
+    for name, own in parents.items():
+        for parent in own:
+            if parent in utilities:
+                raise ParameterError(f"{name!r} has the utility {parent!r} as a parent; a utility has no children")
+
+
+def _open(variable: Variable, parents: Sequence[Variable]) -> Conditional:
+    """Stand for a decision: all its alternatives, whatever is known."""
+    shape = [parent.n_states for parent in parents]
+    return Table(np.full((*shape, variable.n_states), 1 / variable.n_states))
+
+
+def _utility(name: str, given: Any, parents: Sequence[str], variables: Mapping[str, Variable]) -> Utility:
+    shape = tuple(variables[parent].n_states for parent in parents)
+    if isinstance(given, Mapping):
+        rows = {key if isinstance(key, tuple) else (key,): value for key, value in given.items()}
+        wanted = list(product(*(variables[parent].states for parent in parents)))
+        if set(rows) != set(wanted):
+            odd = next(iter(set(rows) ^ set(wanted)))
+            raise ParameterError(f"the utilities of {name!r} are for states of {list(parents)}; {odd} is amiss")
+        given = np.array([rows[states] for states in wanted]).reshape(shape)
+    try:
+        values = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.shape != shape or not np.isfinite(values).all():
+        raise ParameterError(f"the utilities of {name!r} are {given!r}; give finite numbers of shape {shape}")
+    return Utility(tuple(parents), values)
+
+
+def _report(name: str, n_states: int, reliability: Any) -> Array:
+    """P(report | state): right with some probability, or as told."""
+    table = np.asarray(reliability, dtype=np.float64)
+    if table.ndim == 0:
+        if not 0 <= table <= 1:
+            raise ParameterError(f"reliability is {reliability!r}; give a probability, or a table P(report | state)")
+        wrong = (1 - float(table)) / max(n_states - 1, 1)
+        return np.where(np.eye(n_states, dtype=bool), float(table) if n_states > 1 else 1.0, wrong)
+    if table.ndim != 2 or len(table) != n_states:
+        raise ParameterError(f"reliability has shape {table.shape}; {name!r} needs a row for each of {n_states} states")
+    return table

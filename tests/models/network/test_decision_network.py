@@ -1,0 +1,218 @@
+"""Influence diagrams against the sums and maxima over all rows, against losses, and in files."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.networks.nets import asia
+
+from bayeswater import BayesianNetwork, DecisionNetwork, ImpossibleEvidence, Loss, NetworkFileError, ParameterError
+
+seeds = st.integers(0, 10_000)
+
+
+def drawn(seed: int) -> DecisionNetwork:
+    """Four variables, two decisions and two utilities: who knows what, and what follows from what, is drawn."""
+    rng = np.random.default_rng(seed)
+    names = ("a", "b", "first", "c", "second", "d")
+    cards = {name: int(rng.integers(2, 4)) for name in names}
+    arcs = [(names[i], names[j]) for j in range(6) for i in range(j) if rng.random() < 0.45]
+    graph = "; ".join([*names, *(f"{a} -> {b}" for a, b in arcs)])
+    parents = {name: [a for a, b in BayesianNetwork(graph).edges if b == name] for name in names}
+    tables = {
+        name: rng.dirichlet(np.ones(cards[name]), size=[cards[p] for p in parents[name]])
+        for name in names
+        if name not in ("first", "second")
+    }
+    of_u, of_v = (rng.permutation(names)[:3].tolist() for _ in range(2))
+    graph += "; " + "; ".join([*(f"{p} -> u" for p in of_u), *(f"{p} -> v" for p in of_v)])
+    dag = BayesianNetwork(graph)
+    utilities = {u: rng.normal(size=[cards[p] for p in dag.parents(u)]) for u in ("u", "v")}
+    return DecisionNetwork(graph, tables, {"first": cards["first"], "second": cards["second"]}, utilities)
+
+
+def by_enumeration(diagram: DecisionNetwork) -> float:
+    """Sums and maxima over all rows, from the last moment to the first."""
+    names, core = diagram.names, diagram._core
+    axes = range(len(names))
+    p = np.ones(core.cards)
+    for node in axes:
+        if names[node] not in diagram.decisions:
+            p = p * np.einsum(core.tables[node], [*core.parents[node], node], np.ones(core.cards), [*axes], [*axes])
+    total = np.zeros(core.cards)
+    for utility in diagram.utilities.values():
+        nodes = [names.index(name) for name in utility.parents]
+        total = total + np.einsum(utility.values, nodes, np.ones(core.cards), [*axes], [*axes])
+    time, left = [], list(diagram.chance)
+    for decision in diagram.decisions:
+        seen = [name for name in left if name in diagram.known_before(decision)]
+        left = [name for name in left if name not in seen]
+        time += [*seen, decision]
+    time += left
+    value = np.transpose(p * total, [names.index(name) for name in time])
+    for name in reversed(time):
+        value = value.max(axis=-1) if name in diagram.decisions else value.sum(axis=-1)
+    return float(value)
+
+
+@settings(max_examples=60)
+@given(seed=seeds)
+def test_the_expected_utility_is_that_of_sums_and_maxima_over_all_rows(seed):
+    diagram = drawn(seed)
+    assert diagram.expected_utility() == pytest.approx(by_enumeration(diagram), abs=1e-10)
+
+
+@settings(max_examples=40)
+@given(seed=seeds)
+def test_following_the_policy_reaches_the_expected_utility(seed):
+    diagram = drawn(seed)
+    network = diagram.under_policy()
+    reached = sum(float((network.joint(u.parents).probabilities * u.values).sum()) for u in diagram.utilities.values())
+    assert reached == pytest.approx(diagram.expected_utility(), abs=1e-10)
+    for name, policy in diagram.policies().items():
+        assert {v.name for v in policy.given} <= set(diagram.known_before(name))
+        assert policy.to_frame("pandas").shape == (policy.choice.size, len(policy.given) + 1 + policy.decision.n_states)
+
+
+@settings(max_examples=30)
+@given(seed=seeds)
+def test_knowing_more_is_never_worse_and_a_perfect_report_is_knowing(seed):
+    diagram = drawn(seed)
+    perfect = diagram.value_of_information(decision="second")
+    assert all(value >= 0 for value in perfect.values())
+    reported = diagram.value_of_information(decision="second", reliability=1.0)
+    partly = diagram.value_of_information(decision="second", reliability=0.7)
+    for name, value in perfect.items():
+        assert reported[name] == pytest.approx(value, abs=1e-10)
+        assert partly[name] <= value + 1e-10
+
+
+def test_losses_and_next_best_are_the_case_of_one_decision():
+    network, loss = asia(), Loss({"treat": {"yes": 0, "no": 2}, "wait": {"yes": 15, "no": 0}})
+    diagram = DecisionNetwork.from_loss(network, "lung", loss)
+    proba = network.query("lung").probabilities
+    assert diagram.expected_utility() == pytest.approx(-float(loss.expected_loss(proba[None])[0]))
+    worth = diagram.value_of_information()
+    for question in network.next_best("lung", loss=loss):
+        assert worth[question.column] == pytest.approx(question.value.worth, abs=1e-12)
+    assert diagram.policy(evidence={"xray": "yes"}).best() == "treat"
+    for state in ("yes", "no"):
+        now = loss.best_action(network.query("lung", {"xray": state}).probabilities[None])[0]
+        assert diagram.policy(evidence={"xray": state}).best() == now
+
+
+def oil() -> DecisionNetwork:
+    """The wildcatter of Raiffa, with its known answers."""
+    return DecisionNetwork(
+        "oil -> seismic <- test; seismic -> drill; test -> drill; test -> cost; oil -> profit <- drill",
+        tables={
+            "oil": {"dry": 0.5, "wet": 0.3, "soaking": 0.2},
+            "seismic": [
+                [[0.6, 0.3, 0.1, 0], [0, 0, 0, 1]],
+                [[0.3, 0.4, 0.3, 0], [0, 0, 0, 1]],
+                [[0.1, 0.4, 0.5, 0], [0, 0, 0, 1]],
+            ],
+        },
+        decisions={"test": ["yes", "no"], "drill": ["yes", "no"]},
+        utilities={"cost": [-10, 0], "profit": [[-70, 0], [50, 0], [200, 0]]},
+        states={"seismic": ["none", "open", "closed", "no result"]},
+    )
+
+
+def test_the_oil_wildcatter():
+    diagram = oil()
+    assert diagram.expected_utility() == pytest.approx(22.5)
+    assert diagram.policy("test").best() == "yes"
+    drill = diagram.policy("drill")
+    chosen = {state: drill.best(test="yes", seismic=state) for state in ("none", "open", "closed")}
+    assert chosen == {"none": "no", "open": "yes", "closed": "yes"}
+    assert "seismic" in repr(drill)
+    assert set(diagram.known_before("drill")) == {"seismic", "test"}
+    # Who knows about the oil needs no test: 0.3 * 50 + 0.2 * 200 = 55.
+    assert diagram.value_of_information("oil")["oil"] == pytest.approx(55 - 22.5)
+    with pytest.raises(ParameterError, match="'seismic' cannot be known before 'test'"):
+        diagram.value_of_information("seismic")
+    with pytest.raises(ParameterError, match="'seismic' follows from a decision"):
+        diagram.expected_utility({"seismic": "open"})
+    with pytest.raises(ParameterError, match="depends on"):
+        drill.best(test="yes")
+
+
+@pytest.mark.parametrize("ending", ["xdsl", "bifxml", "xdsl.gz"])
+@pytest.mark.parametrize("make", [oil, lambda: drawn(4)], ids=["oil", "drawn"])
+@pytest.mark.filterwarnings("ignore::bayeswater.errors.NetworkFileWarning")  # labels that had to be escaped
+def test_diagrams_come_back_from_files(make, ending, tmp_path):
+    diagram = make()
+    diagram.write(tmp_path / f"d.{ending}")
+    back = DecisionNetwork.read(tmp_path / f"d.{ending}")
+    assert set(back.names) == set(diagram.names)
+    assert back.decisions == diagram.decisions
+    assert back.expected_utility() == diagram.expected_utility()
+    for name, utility in diagram.utilities.items():
+        assert back.utilities[name].parents == utility.parents
+        assert np.array_equal(back.utilities[name].values, utility.values)
+
+
+GENIE = """<?xml version="1.0" encoding="ISO-8859-1"?>
+<smile version="1.0" id="net" numsamples="1000">
+<nodes>
+<cpt id="rain"><state id="yes" /><state id="no" /><probabilities>0.3 0.7</probabilities></cpt>
+<cpt id="forecast"><state id="wet" /><state id="fine" /><parents>rain</parents>
+<probabilities>0.8 0.2 0.1 0.9</probabilities></cpt>
+<decision id="umbrella"><state id="take" /><state id="leave" /><parents>forecast</parents></decision>
+<utility id="comfort"><parents>umbrella rain</parents><utilities>7 5 0 10</utilities></utility>
+</nodes></smile>"""
+
+AGRUM = """<?xml version="1.0" ?>
+<BIF VERSION="0.3"><NETWORK>
+<VARIABLE TYPE="nature"><NAME>rain</NAME><PROPERTY>fast = rain{yes|no}</PROPERTY>
+<OUTCOME>yes</OUTCOME><OUTCOME>no</OUTCOME></VARIABLE>
+<VARIABLE TYPE="decision"><NAME>umbrella</NAME><OUTCOME>take</OUTCOME><OUTCOME>leave</OUTCOME></VARIABLE>
+<VARIABLE TYPE="utility"><NAME>comfort</NAME><OUTCOME>0</OUTCOME></VARIABLE>
+<DEFINITION><FOR>rain</FOR><TABLE>0.3 0.7 </TABLE></DEFINITION>
+<DEFINITION><FOR>umbrella</FOR></DEFINITION>
+<DEFINITION><FOR>comfort</FOR><GIVEN>umbrella</GIVEN><GIVEN>rain</GIVEN><TABLE>7 5 0 10 </TABLE></DEFINITION>
+</NETWORK></BIF>"""
+
+
+def test_files_of_genie_and_agrum_are_read(tmp_path):
+    (tmp_path / "g.xdsl").write_text(GENIE)
+    diagram = DecisionNetwork.read(tmp_path / "g.xdsl")
+    assert diagram.expected_utility() == pytest.approx(8.33)
+    (tmp_path / "a.bifxml").write_text(AGRUM)
+    assert DecisionNetwork.read(tmp_path / "a.bifxml").expected_utility() == pytest.approx(7.0)
+    (tmp_path / "b.xdsl").write_text(GENIE.replace("7 5 0 10", "7 5 0"))
+    with pytest.raises(NetworkFileError, match="'comfort' has 3 utilities, and needs 4"):
+        DecisionNetwork.read(tmp_path / "b.xdsl")
+    with pytest.raises(NetworkFileError, match="no format of influence diagrams"):
+        diagram.write(tmp_path / "d.bif")
+    asia().write(tmp_path / "asia.xdsl")
+    with pytest.raises(NetworkFileError, match="has no decision"):
+        DecisionNetwork.read(tmp_path / "asia.xdsl")
+
+
+def test_diagrams_that_cannot_be_are_refused():
+    one = {"tables": {"a": [0.5, 0.5]}, "decisions": {"d": 2}, "utilities": {"u": [1, 0]}}
+    with pytest.raises(ParameterError, match="'b' is named in 0 of tables, decisions and utilities"):
+        DecisionNetwork("a; b; d -> u", **one)
+    with pytest.raises(ParameterError, match="finite numbers of shape"):
+        DecisionNetwork("a -> u <- d", **one)
+    with pytest.raises(ParameterError, match="a utility has no children"):
+        DecisionNetwork("d -> u -> a", **one)
+    with pytest.raises(ParameterError, match="in the order in which they are made"):
+        DecisionNetwork("second -> first -> u; a", one["tables"], {"first": 2, "second": 2}, one["utilities"])
+    with pytest.raises(ParameterError, match="is amiss"):
+        DecisionNetwork("a; d -> u", one["tables"], {"d": ["x", "y"]}, {"u": {"x": 1}})
+    good = DecisionNetwork("a; d -> u", **one)
+    with pytest.raises(ParameterError, match="'e' is no decision"):
+        good.policy("e")
+    with pytest.raises(ParameterError, match="reliability is 2"):
+        good.value_of_information("a", reliability=2)
+    with pytest.raises(AttributeError, match="does not change"):
+        good.decisions = ()
+
+
+def test_impossible_evidence_is_told():
+    diagram = DecisionNetwork("a; d -> u", {"a": [1.0, 0.0]}, {"d": 2}, {"u": [1, 0]})
+    with pytest.raises(ImpossibleEvidence):
+        diagram.expected_utility({"a": 1})
