@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayeswater.cli.networks import NetworkFile, Tolerance, node_named, read_network
+from bayeswater.cli.networks import NetworkFile, Tolerance, has_numbers, node_named, read_network
 from bayeswater.cli.options import AsJson
 from bayeswater.cli.writing import OutputFormat
 
@@ -105,8 +105,14 @@ def sample(
     from bayeswater.cli.terminal import counted, warnings_told_once
     from bayeswater.cli.writing import writer
 
+    net: Any
     with warnings_told_once():
-        net = read_network(network, tolerance)
+        if has_numbers(network):
+            from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
+
+            net = MixedNetwork.read(network)
+        else:
+            net = read_network(network, tolerance)
     to_screen = output is None and sys.stdout.isatty()
     with writer(output, output_format) as out:
         for table in counted(net.sample_batches(n, random_state=seed), "drawing", n, quiet=to_screen):

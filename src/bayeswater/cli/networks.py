@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from bayeswater.data.variable import Variable
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.decision_network import DecisionNetwork
+    from bayeswater.models.network.graph import GraphQuestions
 
 NetworkFile = Annotated[
     str,
     Parameter(
         help="Network: .bif, .xml, .xdsl, .dsl, .net, .dsc, .uai, also with .gz behind it, or .bayes, also of a "
-        "classifier that is one."
+        "classifier that is one; with numbers .json or .xdsl."
     ),
 ]
 Tolerance = Annotated[
@@ -50,7 +51,17 @@ def read_network(path: str, tolerance: float | None = None) -> "BayesianNetwork"
         raise ModelFileError(f"{path}: {error}") from None
 
 
-def node_named(network: "BayesianNetwork | DecisionNetwork", word: "NameAt", text: str) -> int:
+def has_numbers(path: str) -> bool:
+    """Whether a file is of a network with numbers: our JSON, or XDSL with equations."""
+    from bayeswater.models.mixed_networks.mixed_xdsl import has_equations
+
+    ending = Path(path).suffix.lower()
+    if ending == ".xdsl" and Path(path).is_file():
+        return has_equations(Path(path).read_text(encoding="utf-8", errors="replace"))
+    return ending == ".json"
+
+
+def node_named(network: "GraphQuestions | DecisionNetwork", word: "NameAt", text: str) -> int:
     """Find a variable that a person names in a text; one that is not there is shown with the nearest ones."""
     from bayeswater.errors import nearest_names
     from bayeswater.structure.notation import error_at

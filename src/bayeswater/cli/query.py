@@ -9,6 +9,7 @@ from cyclopts.validators import Number
 from bayeswater.cli.networks import (
     NetworkFile,
     Tolerance,
+    has_numbers,
     node_named,
     read_network,
     state_named,
@@ -81,6 +82,9 @@ def query(
             + (", and not both; every file of rows has its own --evidence" if question is not None else "")
         )
     with warnings_told_once():
+        if has_numbers(network):
+            _of_numbers(network, question, evidence, target, output, output_format, reading, as_json=as_json)
+            return
         net = read_network(network, tolerance)
         if question is not None:
             settings: dict[str, Any] = {
@@ -120,6 +124,28 @@ def query(
             output_format=output_format,
             reading=reading,
         )
+
+
+def _of_numbers(
+    network: str,
+    question: str | None,
+    evidence: list[str] | None,
+    target: list[str] | None,
+    output: Path | None,
+    output_format: OutputFormat | None,
+    reading: ReadingOptions,
+    *,
+    as_json: bool,
+) -> None:
+    """Answer one question to a network with numbers, or for every row."""
+    from bayeswater.cli.mixed_answers import answer_mixed, answer_mixed_rows
+    from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
+
+    net = MixedNetwork.read(network)
+    if question is not None:
+        answer_mixed(net, question, as_json=as_json)
+    else:
+        answer_mixed_rows(net, evidence or [], target, output, output_format, reading)
 
 
 def _answer(network: "BayesianNetwork", text: str, settings: dict[str, Any], most: int, *, as_json: bool) -> None:

@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -32,7 +32,8 @@ def learn(
         Path,
         Parameter(
             name=["--output", "-o"],
-            help="Network file: .bif, .xml, .xdsl, .dsl, .net, .dsc, .uai, also with .gz, or .bayes.",
+            help="Network file: .bif, .xml, .xdsl, .dsl, .net, .dsc, .uai, also with .gz, or .bayes; with --numbers "
+            "gaussian .json or .xdsl.",
         ),
     ],
     score: Annotated[str, Parameter(help="bic, aic, ebic, bdeu, bds, bdj, bdla, k2, fnml, qnml or loglik.")] = "bic",
@@ -60,6 +61,10 @@ def learn(
     discretize: Annotated[
         str, Parameter(help="Bins of numbers: equal_frequency, equal_width, rounding, pkid or fixed_frequency.")
     ] = "equal_frequency",
+    numbers: Annotated[
+        Literal["states", "gaussian"],
+        Parameter(help="Whether numbers go into bins, or stay numbers, normal around linear functions of parents."),
+    ] = "states",
     incomplete: Annotated[str, Parameter(help="Rows with missing cells: em to fill these in, or error.")] = "em",
     tolerance: Tolerance = None,
     as_json: AsJson = False,
@@ -68,10 +73,14 @@ def learn(
     """Find the network that explains the rows best, and save it."""
     from bayeswater.cli.fit import told_families
     from bayeswater.cli.terminal import warnings_told_once
+    from bayeswater.models.mixed_networks.mixed_files import require_place_for_numbers
     from bayeswater.models.network.network_files import require_network_place
     from bayeswater.models.structures.structure_learning import learn_structure
 
-    require_network_place(output)
+    if numbers == "gaussian":
+        require_place_for_numbers(output)
+    else:
+        require_network_place(output)
     with warnings_told_once():
         told = told_families(column)
         table = read_table(reading, list(data), "learning a structure", ignored=ignore or (), told=told or ())
@@ -88,6 +97,7 @@ def learn(
                 time_limit=time_limit,
                 restarts=restarts,
                 seed=seed,
+                numbers=numbers,
                 discretize=discretize,
                 columns=told,
                 missing=incomplete,

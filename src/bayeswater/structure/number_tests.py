@@ -154,4 +154,5 @@ class MixedTest:
 
 
 def _judged(statistic: float, degrees: float) -> Departure:
-    return Departure(statistic, degrees, float(chdtrc(degrees, max(0.0, statistic))))
+    statistic = max(0.0, statistic)  # models of states given numbers are not nested: it could fall below
+    return Departure(statistic, degrees, float(chdtrc(degrees, statistic)))

@@ -210,3 +210,36 @@ def test_refusals_say_what_to_do():
         MixedNetwork.from_data("s", pd.DataFrame({"s": list("ab")})).forget(pd.DataFrame({"s": list("bb")}))
     with pytest.raises(ParameterError, match="no LinearGaussian for s=1"):
         MixedNetwork("s -> x", {"s": [0.5, 0.5], "x": {0: LinearGaussian(0)}})
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**32))
+def test_xdsl_keeps_the_network(tmp_path_factory, seed):
+    network = MixedNetwork.from_core(random_core(seed))
+    path = tmp_path_factory.mktemp("mixed") / "network.xdsl"
+    network.write(path)
+    found = MixedNetwork.read(path)
+    assert set(found.edges) == set(network.edges)
+    evidence = {network.numbers[0]: 0.5}
+    for name in network.numbers[1:]:
+        mine, theirs = network.query(name, evidence), found.query(name, evidence)
+        assert (theirs.mean, theirs.variance) == pytest.approx((mine.mean, mine.variance), rel=1e-12)
+
+
+def test_xdsl_of_others_is_read_where_it_is_linear(tmp_path):
+    path = tmp_path / "network.xdsl"
+    text = """<smile version="1.0" id="n"><nodes>
+<cpt id="s"><state id="no"/><state id="yes"/><probabilities>0.25 0.75</probabilities></cpt>
+<equation id="x"><definition lower="-9" upper="9">x=Normal(1,2)</definition></equation>
+<equation id="y"><parents>s x</parents><definition>y={}</definition></equation>
+</nodes></smile>"""
+    path.write_text(text.format('If(s="yes",2*x,x+Normal(0,1))'))
+    network = MixedNetwork.read(path)
+    assert network.regression("y", s="no") == LinearGaussian(0.0, {"x": 1.0}, 1.0)
+    assert network.regression("y", s="yes") == LinearGaussian(0.0, {"x": 2.0}, 0.0)
+    assert network.query("y").mean == pytest.approx(0.25 * 1 + 0.75 * 2)
+    path.write_text(text.format("Exp(x)"))
+    with pytest.raises(NetworkFileError, match="no linear form"):
+        MixedNetwork.read(path)
+    with pytest.raises(NetworkFileError, match="no identifier"):
+        MixedNetwork('"a b"', {"a b": LinearGaussian(0)}).write(path)

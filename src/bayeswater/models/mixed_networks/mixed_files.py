@@ -1,4 +1,8 @@
-"""Networks of states and numbers in files: our JSON, in which every number is the float64 that it was."""
+"""Networks of states and numbers in files.
+
+Our JSON keeps every number as the float64 that it was. XDSL has the variables with states as everywhere, and
+an equation for each number (`files.networks.equations`); it keeps standard deviations, whose squares may round.
+"""
 
 import json
 import os
@@ -9,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import BayesError, NetworkFileError
+from bayeswater.models.mixed_networks.mixed_xdsl import read_xdsl, write_xdsl
 from bayeswater.models.network.network_rows import declared_variable
 from bayeswater.models.stored.folders import require_folder
 from bayeswater.models.stored.values import CODEC
@@ -25,8 +30,8 @@ VERSION = 1
 def write_mixed(core: MixedCore, path: str | os.PathLike[str]) -> None:
     """Write a network in the format that the ending of the name tells."""
     target = Path(path)
-    _require_known(target)
-    text = json.dumps(_document(core), ensure_ascii=False, indent=1) + "\n"
+    is_json = _is_json(target)
+    text = json.dumps(_document(core), ensure_ascii=False, indent=1) + "\n" if is_json else write_xdsl(core)
     require_folder(target)
     try:
         target.write_text(text, encoding="utf-8")
@@ -37,22 +42,34 @@ def write_mixed(core: MixedCore, path: str | os.PathLike[str]) -> None:
 def read_mixed(path: str | os.PathLike[str]) -> MixedCore:
     """Read a network; what the file says is believed after it has gone through the checks of any network."""
     source = Path(path)
-    _require_known(source)
+    is_json = _is_json(source)
     try:
-        document = json.loads(source.read_text(encoding="utf-8"))
+        text = source.read_text(encoding="utf-8")
     except OSError as error:
         raise NetworkFileError(f"cannot read the network file {str(source)!r}: {error.strerror or error}") from error
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise NetworkFileError(f"{str(source)!r} is no JSON: {error}") from None
+    except UnicodeDecodeError as error:
+        raise NetworkFileError(f"{str(source)!r} is no text in UTF-8: {error}") from None
+    if not is_json:
+        return read_xdsl(text, str(source))
     try:
-        return _core(document)
+        return _core(json.loads(text))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise NetworkFileError(f"{str(source)!r} is no JSON: {error}") from None
     except (BayesError, KeyError, TypeError, ValueError, IndexError) as error:
         raise NetworkFileError(f"{str(source)!r} is no network of states and numbers: {error}") from None
 
 
-def _require_known(path: Path) -> None:
-    if path.suffix.lower() != ".json":
-        raise NetworkFileError(f"{str(path)!r} ends in {path.suffix!r}; a network with numbers is kept in .json")
+def require_place_for_numbers(path: Path) -> None:
+    """Refuse a name that no network with numbers can be written to, before it is learned."""
+    _is_json(path)
+    require_folder(path)
+
+
+def _is_json(path: Path) -> bool:
+    ending = path.suffix.lower()
+    if ending not in (".json", ".xdsl"):
+        raise NetworkFileError(f"{str(path)!r} ends in {path.suffix!r}; with numbers it is .json or .xdsl")
+    return ending == ".json"
 
 
 def _document(core: MixedCore) -> dict[str, Any]:

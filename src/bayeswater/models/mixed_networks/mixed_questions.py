@@ -1,7 +1,7 @@
 """Questions to a network of states and numbers."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,9 @@ from bayeswater.models.network.network_rows import label_column
 from bayeswater.models.network.queries import impossible_evidence, tell_impossible
 from bayeswater.networks.mixed_core import MixedCore
 from bayeswater.typing import Array
+
+BATCH_ROWS = 2**16
+"""Rows of a table of `sample_batches`."""
 
 
 class MixedQuestions(ABC):
@@ -206,6 +209,11 @@ class MixedQuestions(ABC):
                     "the probability of rows that are known in part is log_evidence(frame)"
                 )
         return {name: node_log_density(core, rows, node) for node, name in enumerate(core.names)}
+
+    def sample_batches(self, n: int = 1, *, random_state: Any = None) -> Iterator[Any]:
+        """Draw rows, a table of some thousand at a time, for more of them than memory holds."""
+        rng = generator_of(n, random_state)
+        return (self.sample(min(BATCH_ROWS, n - start), random_state=rng) for start in range(0, n, BATCH_ROWS))
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> Any:
         """Draw rows: a pyarrow Table of labels and numbers."""
