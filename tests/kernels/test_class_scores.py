@@ -1,5 +1,6 @@
 """What is made of the scores of a row: the loops equal the NumPy references."""
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -27,6 +28,27 @@ def test_shares_are_exponentials_by_their_sum_in_place(n_classes, use_loop):
 def test_a_class_of_minus_infinity_has_no_share(use_loop):
     scores = np.array([[-np.inf, 3.0, 3.0], [2.0, -np.inf, -np.inf]])
     assert shares(scores, use_loop=use_loop).tolist() == [[0.0, 0.5, 0.5], [1.0, 0.0, 0.0]]
+
+
+@both_roads
+def test_exponentials_are_right_to_the_last_digit_down_to_where_numbers_end(use_loop):
+    rng = np.random.default_rng(0)
+    x = -np.concatenate([rng.random(400), rng.random(400) * 760, np.linspace(700, 750, 224)])
+    scores = np.stack([np.zeros_like(x), x], axis=1)
+    share = shares(scores, use_loop=use_loop)[:, 1]
+    exact = np.array([float(1 / (1 + mpmath.exp(-mpmath.mpf(float(one))))) for one in x])
+    # An exponential, a sum, a quotient and a product are rounded, and the last two once more where digits run out.
+    assert (np.abs(share - exact) <= 3 * np.spacing(exact)).all()
+    assert (share[x < -745.14] == 0).all() and (share[x > -745.13] > 0).all()
+
+
+@both_roads
+@pytest.mark.parametrize("n_classes", [1, 3, 1023, 1024, 1025])
+def test_rows_wider_than_what_is_worked_on_at_once_have_shares_that_sum_to_one(n_classes, use_loop):
+    scores = np.random.default_rng(0).normal(size=(9, n_classes)) * 5
+    expected = np.exp(scores - scores.max(axis=1, keepdims=True))
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(shares(scores, use_loop=use_loop), expected, rtol=1e-13)
 
 
 @both_roads

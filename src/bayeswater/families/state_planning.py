@@ -85,17 +85,20 @@ def warn_of_names_of_rows(schema: Schema, plan: ColumnPlan, n_rows: int) -> None
             )
 
 
-def warn_of_sparse_columns(counts: PairCounts) -> None:
-    """Warn, in one line, of columns that have too many values to be the parent of another."""
+def warn_of_sparse_columns(counts: PairCounts, *, finds_parents: bool) -> None:
+    """Warn, in one line, of columns with too many values to be the parent of another, or of all others."""
     sparse = np.flatnonzero(sparse_columns(counts)).tolist()
     named = [
         f"{counts.schema[j].name!r} ({counts.n_states[j]} in {counts.of_column(j).sum():.6g} rows)" for j in sparse
     ]
     if named:
+        alone, told = (
+            (", and depend on the class alone", "parents={...}") if finds_parents else ("", "super_parent=...")
+        )
         warn_user(
-            f"some columns have too many values to be the parent of another, and depend on the class alone: "
+            f"some columns have too many values to be the parent of another{alone}: "
             f"{', '.join(named[:NAMED])}{', ...' * (len(named) > NAMED)}; leave them out, "
-            f"columns={{{counts.schema[sparse[0]].name!r}: 'ignored'}}, or say who depends on whom, parents={{...}}",
+            f"columns={{{counts.schema[sparse[0]].name!r}: 'ignored'}}, or say who depends on whom, {told}",
             BayesWarning,
         )
 

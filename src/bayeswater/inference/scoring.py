@@ -16,7 +16,10 @@ from bayeswater.kernels.threads import block_map, row_blocks
 from bayeswater.typing import Array
 
 SCORING_ROWS = 16_384
-"""Rows scored at a time: the scores of a block stay in cache while they are normalised."""
+"""Rows scored at a time: the scores of a few classes stay in cache while they are normalised."""
+
+SCORING_CELLS = 131_072
+"""Scores at a time of a table of many classes, if it is scored in blocks at all: putting them together costs a copy."""
 
 
 class Joint(Protocol):
@@ -61,11 +64,18 @@ JointWithout = Callable[[slice, bool], tuple[Array, Array]]
 def score(joint: Joint, table: BlockTable, finish: Finish | None = None) -> Array:
     """Log-joints of all rows, or what `finish` makes of each block of them."""
     fallback = joint.log_prior
-    return score_blocks(lambda rows, use_loop: (joint.of(table.block(rows), use_loop), fallback), table, finish)
+
+    def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
+        return joint.of(table.block(rows), use_loop), fallback
+
+    return score_blocks(log_joint, table, finish, -(-SCORING_CELLS // len(fallback)))
 
 
-def score_blocks(log_joint: JointWithout, table: BlockTable, finish: Finish | None) -> Array:
-    """Score the blocks of a table; `log_joint` gives the log-joints of some rows and the prior they fall back to."""
+def score_blocks(log_joint: JointWithout, table: BlockTable, finish: Finish | None, most: int | None = None) -> Array:
+    """Score the blocks of a table, of `most` rows each where there are several.
+
+    `log_joint` gives the log-joints of some rows and the prior they fall back to.
+    """
     n_rows = table.shape[0]
     use_loop = worth_compiling(table.n_cells)
     n_impossible = 0
@@ -80,7 +90,7 @@ def score_blocks(log_joint: JointWithout, table: BlockTable, finish: Finish | No
     if n_rows <= SCORING_ROWS:
         _, result, n_impossible = block_scores(slice(0, n_rows))
     else:
-        blocks = block_map(block_scores, row_blocks(n_rows, SCORING_ROWS), together=use_loop)
+        blocks = block_map(block_scores, row_blocks(n_rows, min(SCORING_ROWS, most or SCORING_ROWS)), together=use_loop)
         rows, first, n_impossible = next(blocks)
         result = np.empty((n_rows, *first.shape[1:]), dtype=first.dtype)
         result[rows] = first

@@ -40,6 +40,13 @@ class CellsOf:
         """Read them."""
         return read_raw(X, self.model).require_columns(self.columns, self.model)
 
+    def hashes(self, X: Any) -> Array:
+        """Hash the rows by them: (n_rows,). A table that is held as it was read is hashed once, for all passes."""
+        raw = read_raw(X, self.model)
+        if self.columns not in raw.hashes:
+            raw.hashes[self.columns] = row_hashes(self(raw))
+        return raw.hashes[self.columns]
+
 
 @dataclass(frozen=True)
 class Folds:
@@ -53,9 +60,8 @@ class Folds:
         """Number of folds that are scored."""
         return 1 if self.kind is None else FOLDS
 
-    def shares(self, raw: RawTable, y: Any) -> Array:
-        """Give the share of each row that is in each fold: (n_rows, FOLDS)."""
-        hashes = row_hashes(raw)
+    def shares(self, hashes: Array, y: Any) -> Array:
+        """Give the share of each row, by its hash and label, that is in each fold: (n_rows, FOLDS)."""
         if self.kind is None or self.share is None:
             fold = hashed(hashes) % np.uint64(FOLDS)
             return (fold[:, None] == np.arange(FOLDS, dtype=np.uint64)).astype(np.float64)
@@ -73,7 +79,7 @@ class Fold:
 
     def rows(self, X: Any, y: Any, weight: Array | None) -> tuple[Any, Any, Array | None, Array | None]:
         """Take the rows of a table, their labels, the weight they have here, and that of the whole rows."""
-        share = self.folds.shares(self.cells(X), y)[:, self.number]
+        share = self.folds.shares(self.cells.hashes(X), y)[:, self.number]
         share = share if self.held_out else 1 - share
         kept = share > 0
         if not kept.all():
@@ -115,7 +121,7 @@ class CountingKinds:
         times = np.ones(len(y)) if weight is None else np.ceil(weight)
         if times.sum() > CROSS_FITTED_ROWS:
             return MANY
-        return KindCounts(*_kinds(row_hashes(self.cells(X)), y), times).by_kind()
+        return KindCounts(*_kinds(self.cells.hashes(X), y), times).by_kind()
 
 
 @dataclass(frozen=True)

@@ -148,6 +148,30 @@ def test_a_name_that_came_once_does_not_outweigh_all_other_columns():
     assert share.max() / share.min() == pytest.approx(3)  # (2 + 1) / (0 + 1): every ticket is imagined once
 
 
+def test_a_name_is_no_super_parent_unless_it_is_said_to_be():
+    frame, labels = mixed_table(300)
+    leak = [f"{label} {i // 2}" for i, label in enumerate(labels)]  # with the class in it, it has the least loss
+    named = frame.assign(ticket=pd.Categorical(leak))
+    with pytest.warns(BayesWarning, match="too many values to be the parent of another: 'ticket'"):
+        model = SPODE(calibrate=True).fit(named, labels)
+    assert model.super_parent_ != "ticket"
+    assert SPODE("ticket").fit(named, labels).super_parent_ == "ticket"
+    alone = named[["ticket"]].assign(seat=named["ticket"])
+    with pytest.warns(BayesWarning, match="too many values"):
+        assert SPODE().fit(alone, labels).super_parent_ == "ticket"  # one of them has to be
+
+
+@pytest.mark.parametrize("model", [AODE(), TAN(), KDB(), SPODE()], ids=str)
+def test_a_frame_is_read_once_however_many_passes_a_fit_makes(model, monkeypatch):
+    from bayeswater.data.reading import raw_table
+
+    frame, labels = mixed_table(300)
+    read, original = [], raw_table.read_frame
+    monkeypatch.setattr(raw_table, "read_frame", lambda X: [read.append(len(X)), original(X)][1])
+    new(model, calibrate=True).fit(frame, labels)
+    assert read.count(300) <= 2  # once more for the ranges that explanations speak of
+
+
 def test_a_table_of_names_has_no_parents_and_can_grow():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({name: pd.Categorical([f"{name} {i}" for i in rng.integers(0, 40, 60)]) for name in "abc"})

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.column_types import without_views
 from bayeswater.data.frames import (
     STORED,
     Frame,
@@ -45,11 +46,25 @@ class RawTable:
     stored: frozenset[str] = frozenset()
     dtypes: Mapping[str, str] = field(default_factory=dict)  # as a library names them, where it is not Arrow
     styles: Mapping[str, CellStyle] = field(default_factory=dict)  # how cells were written that a source has read
+    hashes: dict[tuple[str, ...], Array] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Hashes of the rows by some of the columns, as far as they were asked for."""
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(self.columns)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, len(self.columns)
+
+    def __getitem__(self, keep: Array) -> "RawTable":
+        """Take the marked rows."""
+        import pyarrow as pa
+
+        cells = without_views(pa.table({name: self.arrow(name) for name in self.names})).filter(keep)
+        return replace(self, columns=dict(zip(self.names, cells.columns, strict=True)), n_rows=cells.num_rows)
 
     def arrow(self, name: str, head: int | None = None) -> Any:
         """Give a column (or the first rows of it) as an Arrow array."""
@@ -291,7 +306,9 @@ def in_words(X: Any) -> Any:
 
 
 def read_raw(X: Any, model: str) -> RawTable:
-    """Read a table of any kind: frame, array, lists or sparse matrix."""
+    """Read a table of any kind: frame, array, lists or sparse matrix; one that has been read is given back."""
+    if isinstance(X, RawTable):
+        return X
     if is_frame(X):
         block = sparse_columns(X)
         if block:

@@ -20,6 +20,7 @@ from bayeswater.data.labels import CheckedLabels, Labels, encode_labels
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.reading.column_plan import IGNORED, TEXT, Column, ColumnPlan
 from bayeswater.data.reading.raw_table import RawTable, read_raw
+from bayeswater.data.reading.row_hashes import row_hashes
 from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.errors import ParameterError, SchemaError
 from bayeswater.estimate.histogram_cuts import between_buckets, class_cuts
@@ -49,7 +50,7 @@ def profiles_of_choosing(
     weight: Array | None,
 ) -> Parts:
     """Sum the named columns over the rows that choose their cuts, for each fold; `dated` has dates as planned."""
-    labels, shares = encode_labels(y), folds[0].folds.shares(raw, y)
+    labels, shares = encode_labels(y), folds[0].folds.shares(row_hashes(raw), y)
     numbers = [dated.numbers(name) for name in names]
 
     def profile(fold: Fold) -> NumberProfile | None:

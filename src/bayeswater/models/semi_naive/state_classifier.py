@@ -16,7 +16,7 @@ are is part of the counts: later rows are counted with them, and counts of other
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Self
 
 import numpy as np
@@ -47,6 +47,7 @@ from bayeswater.families.state_planning import (
     code_columns,
     cut_by_labels,
     planned_table,
+    read_columns,
     read_planned,
     warn_of_names_of_rows,
     warn_of_sparse_columns,
@@ -201,6 +202,7 @@ class StateClassifier(OnSums, BayesClassifier):
             with examples.head_named():
                 return self._learned_at_once(examples.head, classes)
         settings, head = self._settings, examples.head
+        examples.hold_read(partial(read_columns, model=settings.model))
         blank: Self = clone(self)  # goes where pieces are counted, and takes nothing along
         way = LearningStart.of(examples, settings, self.discretize)
         folds: tuple[Fold, ...] = ()
@@ -298,7 +300,7 @@ class StateClassifier(OnSums, BayesClassifier):
             self.structure_ = learned.structure
         estimate = self._estimate(learned.sums)
         if self._finds_parents:
-            warn_of_sparse_columns(estimate.states)
+            warn_of_sparse_columns(estimate.states, finds_parents=True)
         if self.missing != "state":
             names = estimate.counts.schema.names
             warn_of_empty_states(

@@ -7,18 +7,19 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
 from bayeswater.estimate.pairs import PairEstimate
+from bayeswater.families.state_planning import warn_of_sparse_columns
 from bayeswater.inference.forest import Forest
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import score_blocks
 from bayeswater.models.held_out import Fold
 from bayeswater.models.semi_naive.aode import AODE
-from bayeswater.models.semi_naive.learning import CodedPiece, StateRows, pairs_of
+from bayeswater.models.semi_naive.learning import CodedPiece, LearnedStates, StateRows, pairs_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.settings import column_place, documented_as_in
 from bayeswater.models.streaming.passes import Pass, SideBySide, Walk
@@ -168,7 +169,8 @@ class SPODE(StateClassifier):
     Parameters
     ----------
     super_parent : name or position of a column, or "best", default "best"
-        "best" takes the column of least leave-one-out log-loss on the rows of the fit, the first one among equals.
+        "best" takes the column of least leave-one-out log-loss on the rows of the fit, the first one among equals; none
+        that has too many values for its rows to be the parent of another, such as a ticket number.
     columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate : as in `AODE`
 
     Attributes
@@ -220,14 +222,27 @@ class SPODE(StateClassifier):
         found = yield Pass(SideBySide((coded,)), "choosing the super-parent")
         return self._of_least_loss(sums, found.parts[0])
 
+    def _keep_chosen(self, learned: LearnedStates, X: Any) -> Self:
+        if not self._is_given:
+            warn_of_sparse_columns(pairs_of(learned.sums), finds_parents=False)
+        return super()._keep_chosen(learned, X)
+
     def _losses(self, rows: StateRows, sums: Sums[ColumnGroups]) -> Array:
-        """Sum the leave-one-out log-losses of some rows for every super-parent: (n_columns,)."""
+        """Sum the leave-one-out log-losses of some rows for every super-parent: (n_columns,).
+
+        A column with too many values to be a parent is none, unless all are such.
+        """
         table, labels, own = rows.table, rows.labels, np.arange(len(rows))
         is_scored = ~rows.alone(sums.class_count.count)
+        is_sparse = sparse_columns(pairs_of(sums))
+        is_sparse &= not is_sparse.all()
         losses = []
         with warnings.catch_warnings():  # of candidates that are not chosen nobody wants to know
             warnings.simplefilter("ignore", ImpossibleEvidenceWarning)
-            for column in table.plan.used:
+            for column, never in zip(table.plan.used, is_sparse, strict=True):
+                if never:
+                    losses.append(np.inf)
+                    continue
                 forest = self._read_with(sums, column.name)
                 joint = replace(forest, prior=forest.prior.unweighted).without(table, labels, rows.removed)
                 log_proba = score_blocks(joint, table, log_posterior)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
+from bayeswater.data.frames import is_frame
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows
 from bayeswater.errors import DataError, ParameterError
@@ -58,6 +59,9 @@ class Examples(ABC):
     @abstractmethod
     def head_named(self) -> AbstractContextManager[None]:
         """Give errors about the first rows the names and numbers that a person knows them by."""
+
+    def hold_read(self, read: Callable[[Any], Any]) -> None:  # noqa: B027  # others are read piece by piece
+        """Hold rows that are all in memory as `read` gives them, so that several passes read them but once."""
 
     @property
     def columns_of_X(self) -> Any:
@@ -127,6 +131,12 @@ class Batches(Examples):
     def head_named(self) -> AbstractContextManager[None]:
         """Give errors about a row of the first batch the place it has there."""
         return self._first.named()
+
+    def hold_read(self, read: Callable[[Any], Any]) -> None:
+        """Read the only batch, if it is a frame; an array is read where it lies."""
+        if self._is_one and is_frame(self.head.X):
+            with self.head_named():
+                self.head = self.head._replace(X=read(self.head.X))
 
     @property
     def fits_into_head(self) -> bool:

@@ -22,7 +22,6 @@ from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.reading.coded_table import DiscreteTable
 from bayeswater.data.reading.column_plan import ColumnPlan
 from bayeswater.data.reading.discretising.finding_cuts import METHODS as CUTTING
-from bayeswater.data.reading.row_hashes import row_hashes
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.data.weights import CountedRows
 from bayeswater.errors import BayesWarning, ParameterError, StatisticsError
@@ -228,9 +227,9 @@ class NetworkClassifier(BayesClassifier):
         table = with_empty_states(code_columns(raw, plan, None, settings, learning=True), labels)
         networks = self._networks(table, labels, rows.weight)
         # In the order of a hash of their cells: the rounding of weights shows no other.
-        raw_cells = fold.cells(rows.X)
-        share = 1 - fold.folds.shares(raw_cells, rows.y)[:, fold.number]
-        order = np.lexsort((labels.codes, row_hashes(raw_cells)))
+        hashes = fold.cells.hashes(rows.X)
+        share = 1 - fold.folds.shares(hashes, rows.y)[:, fold.number]
+        order = np.lexsort((labels.codes, hashes))
         order = order[share[order] > 0]
         shares = share[order] if rows.weight is None else share[order] * rows.weight[order]
         factors = networks.estimated(networks.take(order, shares).graph(self.structure_))
