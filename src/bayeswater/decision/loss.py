@@ -285,6 +285,11 @@ def as_loss(loss: Any, classes: Sequence[Any]) -> Loss:
     return (loss if isinstance(loss, Loss) else Loss(loss)).for_classes(classes)
 
 
+def loss_of(table: CostTable) -> Loss:
+    """Give the loss of a table of costs."""
+    return Loss._of(table)
+
+
 def loss_of_row(loss: Loss, X: Any) -> Loss:
     """Give the costs of the one row X, where they differ from row to row."""
     return Loss._of(for_one_row(loss.table, X))

@@ -14,6 +14,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from bayeswater.decision.bayes_decision import BayesDecision
+from bayeswater.decision.calibrated import Calibrated
 from bayeswater.errors import ModelFileError
 from bayeswater.estimate.covariance_priors import Friedman
 from bayeswater.files.model_file import Document, require
@@ -54,6 +56,7 @@ from bayeswater.models.stored_models import (
     restored_classifier,
     restored_ensemble,
 )
+from bayeswater.models.stored_wrappers import described_wrapper, restored_wrapper
 from bayeswater.models.structures.network_classifier import NetworkClassifier
 from bayeswater.models.weighing import WeighsTerms
 from bayeswater.statistics.category_counts import CategoryCounts
@@ -118,6 +121,10 @@ OWN_FORMS: dict[str, tuple[Any, Any]] = {
 """Models whose document and arrays are their own: how they are made, and how they are read."""
 
 
+WRAPPERS: tuple[type, ...] = (Calibrated, BayesDecision)
+"""What may be around any of them."""
+
+
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file, in the place of the one that is there.
 
@@ -125,7 +132,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : a fitted classifier of Bayeswater
+    model : a fitted classifier of Bayeswater, or a `Calibrated` or `BayesDecision` around one
     path : str or path of the file; ``.bayes`` is the usual ending
 
     Raises
@@ -145,16 +152,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> again.partial_fit([[3.0]], ["low"]).class_count_
     array([2., 3.])
     """
-    path = Path(path)
-    kind = next((name for name, kind in KINDS.items() if type(model) is kind.model), None)
-    describe, _ = OWN_FORMS.get(type(model).__name__, (None, None))
-    if kind is None and (describe is None or type(model) not in (BayesianNetwork, BayesEnsemble, NetworkClassifier)):
-        inside = "; save the classifier in it, its estimator_" if hasattr(model, "estimator_") else ""
-        raise ModelFileError(f"cannot save {shortened(model)}: it is none of {', '.join([*KINDS, *OWN_FORMS])}{inside}")
+    _require_kind(model)
     if type(model) is not BayesianNetwork:
         check_is_fitted(model)
-    described = partial(describe, model) if describe is not None else partial(_described, model, str(kind))
-    write_document(path, described, _restored)
+    inside = model
+    while type(inside) in WRAPPERS:
+        inside = inside.estimator_
+        _require_kind(inside)
+    write_document(Path(path), partial(_document_of, model), _restored)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -171,6 +176,30 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 # ---------------------------------------------------------------------- between a model and its document
+
+
+def _require_kind(model: Any) -> None:
+    """Refuse what is none of the models that a file can hold."""
+    known: tuple[type, ...] = (
+        *(kind.model for kind in KINDS.values()),
+        BayesianNetwork,
+        BayesEnsemble,
+        NetworkClassifier,
+        *WRAPPERS,
+    )
+    if type(model) not in known:
+        names = ", ".join(kind.__name__ for kind in known)
+        raise ModelFileError(f"cannot save {shortened(model)}: it is none of {names}")
+
+
+def _document_of(model: Any) -> tuple[Document, dict[str, Array]]:
+    if type(model) in WRAPPERS:
+        return described_wrapper(model, _document_of)
+    describe, _ = OWN_FORMS.get(type(model).__name__, (None, None))
+    if describe is not None:
+        found: tuple[Document, dict[str, Array]] = describe(model)
+        return found
+    return _described(model, next(name for name, kind in KINDS.items() if type(model) is kind.model))
 
 
 def _described(model: OnSums, kind: str) -> tuple[Document, dict[str, Array]]:
@@ -191,6 +220,8 @@ def _described(model: OnSums, kind: str) -> tuple[Document, dict[str, Array]]:
 
 def _restored(document: Document, arrays: dict[str, Array]) -> Any:
     name = document.get("kind", "")
+    if isinstance(name, str) and name in {wrapper.__name__ for wrapper in WRAPPERS}:
+        return restored_wrapper(document, arrays, _restored)
     if isinstance(name, str) and name in OWN_FORMS:
         return OWN_FORMS[name][1](document, arrays)
     known = [*KINDS, *OWN_FORMS]

@@ -27,10 +27,12 @@ from bayeswater import (
     SKDB,
     SPODE,
     TAN,
+    BayesDecision,
     BayesEnsemble,
     BayesianNetwork,
     BernoulliNB,
     Beta,
+    Calibrated,
     CategoricalNB,
     ComplementNB,
     Dirichlet,
@@ -190,6 +192,14 @@ MODELS: dict[str, tuple[Callable[[], Any], Callable[[], Table]]] = {
 }
 
 
+WRAPPED: dict[str, tuple[Callable[[], Any], Callable[[], Table]]] = {
+    "calibrated": (lambda: Calibrated(GaussianNB(), method="isotonic"), numbers),
+    "decision": (lambda: BayesDecision(NaiveBayes(), loss=[[0, 5], [1, 0]], calibrate="beta"), mixed),
+    "weighted_classes": (lambda: NaiveBayes(class_weight={"ham": 3.0}), mixed),
+}
+"""What can be saved since the class prior is one object."""
+
+
 def network() -> BayesianNetwork:
     return BayesianNetwork(
         "season -> rain -> wet <- sprinkler; wet -> slippery",
@@ -224,7 +234,7 @@ def read_rows(written: Any) -> Any:
 
 def answers(model: Any, rows: Any, labels: list[Any]) -> dict[str, Any]:
     """What a loaded model says of rows, of itself, and after it has learned and forgotten some; None is a refusal."""
-    told: dict[str, Any] = {"classes_": model.classes_.tolist(), "n_parameters": int(model.n_parameters)}
+    told: dict[str, Any] = {"classes_": model.classes_.tolist(), "n_parameters": getattr(model, "n_parameters", None)}
     for question in QUESTIONS:
         told[question] = _answer(lambda question=question: getattr(model, question)(rows))  # type: ignore[misc]
     if hasattr(model, "columns_"):
@@ -275,15 +285,17 @@ def answers_of(path: Path, document: dict[str, Any]) -> dict[str, Any]:
     return answers(model, read_rows(document["rows"]), document["labels"])
 
 
-def make(folder: Path) -> None:
-    """Fit and save all models, and write down their answers."""
+def make(folder: Path, only_wrapped: bool = False) -> None:
+    """Fit and save all models, or those of `WRAPPED` alone, and write down their answers."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (make_model, table) in MODELS.items():
+    for name, (make_model, table) in {**MODELS, **WRAPPED}.items() if not only_wrapped else WRAPPED.items():
         X, y = table()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             bayeswater.save(make_model().fit(X, y), folder / f"{name}.bayes")
         _write(folder / f"{name}.bayes", {"rows": written_rows(X), "labels": y[:N_ASKED].tolist()})
+    if only_wrapped:
+        return
     bayeswater.save(network(), folder / "network.bayes")
     _write(folder / "network.bayes", {})
 
@@ -306,4 +318,7 @@ def _write(path: Path, document: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    (note_changes if "--since" in sys.argv else make)(Path(sys.argv[1]))
+    if "--since" in sys.argv:
+        note_changes(Path(sys.argv[1]))
+    else:
+        make(Path(sys.argv[1]), "--wrapped" in sys.argv)

@@ -19,6 +19,7 @@ from bayeswater.data.reading.text import TextAnalyser, word_finder
 from bayeswater.data.sources.reading_options import ReadAs, read_as_of_document
 from bayeswater.data.variable import Variable
 from bayeswater.decision.calibration_choice import CalibrationReport, Doubt, Quality
+from bayeswater.decision.calibration_maps import MAPS, BetaCalibration, IsotonicCalibration, Temperature, VectorScaling
 from bayeswater.decision.likelihood_temperature import PAIRS, TRIPLES, LikelihoodTemperature
 from bayeswater.decision.term_weights import TermWeights
 from bayeswater.estimate.covariance_priors import Friedman, NormalInverseWishart
@@ -144,21 +145,32 @@ COLUMN_FORMS = {
 INFINITE = "infinite"
 """How an infinite number is written: JSON knows none."""
 
-METHODS = ("likelihood", "unchanged", "temperature", "shifted")
-"""How a calibration is called; all but the first stand in older files."""
+METHODS = ("likelihood", "unchanged", "temperature", "shifted", *MAPS)
+"""How a calibration is called; those between the first and the maps of a `Calibrated` stand in older files."""
 
 ROUNDING = 1e-9
 """A weighted share of all rows may be over 1, and a mean loss under 0, by the rounding of its sums."""
 
 
-def read_calibration(written: Any, n_classes: int) -> CalibrationReport:
+def read_report(written: Any, n_classes: int) -> CalibrationReport:
     """Read a calibration; refuse one of other classes than the model has."""
     report = CODEC.decode(written, "the calibration")
     require(isinstance(report, CalibrationReport), f"its calibration is {shortened(report)}")
-    sizes = [len(array) for array in (report.doubt.known, report.map.shift) if np.ndim(array)]
+    of_map = [
+        getattr(report.map, name) for name in ("slope", "shift", "coefficients", "knots") if name in vars(report.map)
+    ]
+    sizes = [len(array) for array in (report.doubt.known, *of_map) if isinstance(array, np.ndarray | tuple)]
     require(set(sizes) == {n_classes}, f"its calibration is of {sizes} classes, and the model has {n_classes}")
     found: CalibrationReport = report
     return found
+
+
+def read_calibration(written: Any, n_classes: int) -> CalibrationReport:
+    """Read a calibration that a model has of itself."""
+    report = read_report(written, n_classes)
+    own = isinstance(report.map, LikelihoodTemperature | OldMap)
+    require(own, f"its calibration is {shortened(report.map)}, which only a Calibrated has")
+    return report
 
 
 def read_weights(written: Any, n_classes: int) -> TermWeights:
@@ -248,6 +260,37 @@ def _old_shifted(slope: Any, shift: Any) -> OldMap:
     return OldMap(float(slope[0]), shift)
 
 
+def _temperature(temperature: Any) -> Temperature:
+    if not (is_number(temperature) and temperature > 0):
+        raise ValueError("a temperature is over 0")
+    return Temperature(float(temperature))
+
+
+def _vector_scaling(slope: Any, shift: Any) -> VectorScaling:
+    slope, shift = _vector(slope, "f"), _vector(shift, "f")
+    if not (len(slope) == len(shift) and np.isfinite(slope).all() and np.isfinite(shift).all()):
+        raise ValueError("slopes and shifts are finite numbers of the same classes")
+    return VectorScaling(slope, shift)
+
+
+def _beta_calibration(coefficients: Any) -> BetaCalibration:
+    are_rows = isinstance(coefficients, np.ndarray) and coefficients.dtype.kind == "f" and coefficients.ndim == 2
+    if not (are_rows and coefficients.shape[1] == 3 and np.isfinite(coefficients).all()):
+        raise ValueError("each class has three finite coefficients")
+    return BetaCalibration(coefficients)
+
+
+def _isotonic_calibration(knots: Any) -> IsotonicCalibration:
+    if not (isinstance(knots, tuple) and all(isinstance(own, tuple) and len(own) == 2 for own in knots)):
+        raise TypeError("each class has places and the frequencies there")
+    for own in knots:
+        place, frequency = _vector(own[0], "f"), _vector(own[1], "f")
+        are_numbers = len(place) == len(frequency) and np.isfinite(place).all()
+        if not (are_numbers and (np.diff(place) > 0).all() and ((frequency > 0) & (frequency <= 1)).all()):
+            raise ValueError("places rise, and frequencies are over 0")
+    return IsotonicCalibration(knots)
+
+
 def _doubt(probability: Any, known: Any) -> Doubt:
     if not (is_number(probability) and 0 <= probability < 1):
         raise ValueError("a doubt is a probability under 1")
@@ -265,7 +308,8 @@ def _report(
     method: Any, map: Any, doubt: Any, scored_by: Any, n_used: Any, n_left_out: Any, n_impossible: Any, *rest: Any
 ) -> CalibrationReport:
     report = CalibrationReport(method, map, doubt, scored_by, n_used, n_left_out, n_impossible, *rest)
-    if method not in METHODS or not isinstance(map, LikelihoodTemperature | OldMap) or not isinstance(doubt, Doubt):
+    is_map = isinstance(map, (LikelihoodTemperature, OldMap, *MAPS.values()))
+    if method not in METHODS or not is_map or not isinstance(doubt, Doubt):
         raise TypeError("a calibration has a method, a map and a doubt")
     counts = (n_used, n_left_out, n_impossible)
     if not (isinstance(scored_by, str) and all(type(count) is int and count >= 0 for count in counts)):
@@ -291,6 +335,11 @@ CALIBRATION_FORMS = {
     "Unchanged": ValueForm(OldMap, field_parts, lambda: OldMap(1.0, 0.0)),
     "Temperature": ValueForm(OldMap, field_parts, _old_temperature),
     "ShiftedTemperature": ValueForm(OldMap, field_parts, _old_shifted),
+    # Of a `Calibrated`; "Temperature" stands in older files of other models.
+    "TemperatureMap": ValueForm(Temperature, field_parts, _temperature),
+    "VectorScaling": ValueForm(VectorScaling, field_parts, _vector_scaling),
+    "BetaCalibration": ValueForm(BetaCalibration, field_parts, _beta_calibration),
+    "IsotonicCalibration": ValueForm(IsotonicCalibration, field_parts, _isotonic_calibration),
     "Doubt": ValueForm(Doubt, field_parts, _doubt),
     "Quality": ValueForm(Quality, lambda it: [_number(it.log_loss), *field_parts(it)[1:]], _quality),
     "CalibrationReport": ValueForm(CalibrationReport, _report_parts, _report),
