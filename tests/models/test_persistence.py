@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn import naive_bayes
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from tests.files.hostile import forged, unpacked
@@ -286,6 +287,7 @@ def test_a_model_that_has_learned_nothing_is_not_saved(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("model", [naive_bayes.GaussianNB(), Heir().fit([[0.0]], [0]), {"mean": 1}, None])
 def test_what_is_none_of_our_models_is_not_saved(model, tmp_path):
     with pytest.raises(ModelFileError, match=r"cannot save .*: it is none of GaussianNB, .*CategoricalNB"):
         save(model, tmp_path / "model.bayes")
