@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import bayeswater as bw
+from bayeswater.explain.importance import importance
 
 HOSTILE = "<script>alert('&')</script>"
 RNG = np.random.default_rng(2)
@@ -47,6 +48,9 @@ RESULTS = {
     "worth": lambda: bw.DecisionNetwork.from_loss(NETWORK, "c").value_of_information(),
     "prior": lambda: MODEL.estimate_class_prior(ROWS),
     "look": lambda: bw.look(ROWS),
+    "drift": lambda: bw.drift(MODEL, ROWS.assign(b=HOSTILE), Y),
+    "audit": lambda: bw.audit(MODEL, ROWS, Y, group="b", positive="no"),
+    "importance": lambda: importance(MODEL, ROWS),
     "leave_one_out": lambda: MODEL.leave_one_out([(ROWS, Y)]),
 }
 
@@ -63,7 +67,9 @@ def test_results_have_html_in_which_names_are_text(name):
     assert is_well_formed(page)
     if name not in ("calibration_", "report_", "leave_one_out", "prior"):
         assert "&lt;script&gt;" in page
-    assert len(str(found)) < 20_000
+    assert len(str(found)) < 20_000 and len(repr(found)) < 20_000
+    if name in ("columns_", "calibration_", "report_", "next_best", "most probable", "look", "drift"):
+        assert repr(found) == str(found)  # what a terminal shows of a cell
 
 
 def test_structures_show_themselves(structure):
@@ -85,10 +91,26 @@ def test_an_impossible_cell_is_drawn_without_a_warning():
         assert is_well_formed(one._repr_html_()) and "nan" not in one._repr_html_()
 
 
-def test_frames_are_of_the_library_that_was_given():
-    given, arrow = ROWS[["b"]], pa.table({"b": ROWS.b.tolist()})
-    for rows, kind in ((given, pd.DataFrame), (arrow, pa.Table)):
-        model = bw.NaiveBayes().fit(rows, Y)
-        assert isinstance(model.explain(rows).to_frame(), kind)
-        assert isinstance(model.credible_interval(rows, n_draws=5).to_frame(), kind)
-        assert isinstance(model.next_best({}).to_frame(), kind)
+@pytest.mark.parametrize("library", ["pandas", "pyarrow", "polars"])
+def test_frames_are_of_the_library_that_was_given(library):
+    polars = pytest.importorskip("polars") if library == "polars" else None
+    given = {
+        "pandas": lambda: ROWS[["b"]],
+        "pyarrow": lambda: pa.table({"b": ROWS.b.tolist()}),
+        "polars": lambda: polars.DataFrame({"b": ROWS.b.tolist()}),
+    }
+    rows = given[library]()
+    model = bw.NaiveBayes().fit(rows, Y)
+    network = bw.BayesianNetwork.from_data("b", ROWS[["b"]])
+    found = [
+        model.explain(rows),
+        model.credible_interval(rows, n_draws=5),
+        model.next_best({}),
+        bw.look(rows),
+        bw.drift(model, rows, Y),
+        bw.audit(model, rows, Y, group="b", positive="no"),
+        importance(model, rows),
+        network.posteriors(rows),
+    ]
+    for one in found:
+        assert type(one.to_frame()) is type(rows), one

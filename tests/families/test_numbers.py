@@ -9,10 +9,11 @@ from bayeswater import NaiveBayes
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseMatrix
 from bayeswater.data.reading.column_plan import Column, ColumnPlan
+from bayeswater.data.reading.number_table import clock, day
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning
 from bayeswater.families.family import ABSENT, ColumnSettings, Settings
 from bayeswater.families.number_profile import NumberProfile
-from bayeswater.families.numbers import NumberView, OpenColumn, clock, day, told
+from bayeswater.families.numbers import NumberView, OpenColumn, told
 from bayeswater.families.poisson import PoissonBlock
 from bayeswater.families.registry import families_of, require_options
 from bayeswater.statistics.count_totals import CountTotals
@@ -59,7 +60,7 @@ def test_a_number_is_told_with_all_its_digits():
     [
         ("float64", None, 1.5, "over 1.5"),
         (None, None, 1.5, "over 1.5"),
-        ("time32[s]", None, 90.0, "over 90 seconds"),
+        ("time32[s]", None, 90.0, "over 00:01:30"),
         ("duration[us]", None, 90.0, "over 90 seconds"),
         ("timestamp[us]", None, 90.0, "over 90"),
         ("date32", "days", 31.0, "over 1970-02-01"),

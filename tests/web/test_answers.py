@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from datetime import date, time
 
 import numpy as np
 import pyarrow as pa
@@ -27,8 +28,6 @@ def told(view, question, asked=None, subject=None):
 
 
 def row_of_facts():
-    from datetime import date
-
     return {**ROW, "applied": date(2024, 3, 1)}
 
 
@@ -220,3 +219,21 @@ def test_hostile_names_states_and_texts_come_through_as_text():
 
 def test_an_unseen_state_is_told_beside_its_column():
     assert told("row", "posterior", {"facts": {"occupation": "astronaut"}})["unseen"] == ["occupation"]
+
+
+def test_a_change_that_turns_the_class_can_be_set_bins_and_times_of_day_too():
+    rng = np.random.default_rng(0)
+    hour = np.concatenate([rng.normal(9, 2, 150), rng.normal(20, 2, 150)])
+    called = [time(int(h) % 24, int(h % 1 * 60)) for h in hour]
+    rows = pa.table({"called": called, "paid": np.where(rng.random(300) < 0.6, 0.0, hour * 100)})
+    y = np.repeat(["early", "late"], 150)
+    subject = subject_of(NaiveBayes(columns={"paid": {"bins": 6}}).fit(rows, y), rows, y)
+    assert subject.fields["called"].kind == "time"
+    columns = set()
+    for row in range(0, 300, 10):
+        facts = told("rows", "one", {"row": row}, subject)["facts"]
+        for turn in told("row", "beyond", {"facts": facts}, subject)["turns"]:
+            changed = {**facts, turn["column"]: turn["fact"]}
+            assert told("row", "posterior", {"facts": changed}, subject)["prediction"] == turn["prediction"]
+            columns.add(turn["column"])
+    assert columns == {"called", "paid"}

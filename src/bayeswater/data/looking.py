@@ -13,14 +13,14 @@ import json
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswater.data.cells import python_value
 from bayeswater.data.display_width import display_width, on_one_line, padded, shortened
-from bayeswater.data.frames import as_numpy, read_frame
+from bayeswater.data.frames import as_numpy, library_of, read_frame, write_frame
 from bayeswater.data.reading.column_kinds import Kind, kind_of, percent
 from bayeswater.data.reading.dates import date_columns, seconds_of
 from bayeswater.data.reading.discretising.cuts import apply_cuts
@@ -104,6 +104,7 @@ class TableLook:
     target : the column to predict, where one is named
     candidates : columns that could be the target, the likeliest first, where none is named
     notes : what was found out about the file: its encoding, lines above the header, names that were made up
+    library : of the table that was given, in which `to_frame` writes
     """
 
     name: str
@@ -113,6 +114,7 @@ class TableLook:
     target: str | None = None
     candidates: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    library: str | None = field(default=None, compare=False)
 
     def __getitem__(self, name: str) -> ColumnLook:
         """Column by name."""
@@ -129,6 +131,7 @@ class TableLook:
     def to_dict(self) -> dict[str, Any]:
         """Give it as plain values that JSON can hold; what it cannot, such as a date, is text."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self), default=str))
+        del plain["library"]
         return plain
 
     def cells(self) -> list[tuple[str, ...]]:
@@ -152,6 +155,12 @@ class TableLook:
             found.append(f"the target could be {' or '.join(map(repr, self.candidates))}")
         return found
 
+    def to_frame(self) -> Any:
+        """Give a line for each column, in the library of the table that was looked at."""
+        names = ("name", "kind", "n_missing", "n_distinct")
+        told: dict[str, Any] = {name: [getattr(column, name) for column in self.columns] for name in names}
+        return write_frame({**told, "warnings": ["; ".join(column.warnings) for column in self.columns]}, self.library)
+
     def table(self) -> list[str]:
         """Give a line for each column, below a heading."""
         rows = [HEADS, *self.cells()]
@@ -160,6 +169,8 @@ class TableLook:
 
     def __str__(self) -> str:
         return "\n".join([self.title, *self.table(), *(f"! {remark}" for remark in self.remarks())])
+
+    __repr__ = __str__
 
     @property
     def title(self) -> str:
@@ -204,7 +215,7 @@ def look(data: Any, target: str | None = None, **reading: Any) -> TableLook:
     if is_path(data) or are_paths(data):
         with laid_down([data] if is_path(data) else data) as files:
             return look_at_rows(files.named(local_rows(files.paths, **reading)), target)
-    return look_at_rows(local_rows(data, **reading), target)
+    return replace(look_at_rows(local_rows(data, **reading), target), library=library_of(data))
 
 
 def look_at_rows(rows: LocalRows, target: str | None) -> TableLook:

@@ -230,6 +230,8 @@ class CalibrationReport:
             lines.append(f"  log-loss of each map: {', '.join(tried)}")
         return "\n".join(lines)
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         return preformatted(str(self))
 

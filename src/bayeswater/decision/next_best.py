@@ -211,6 +211,8 @@ class NextBest(Sequence[Question]):
         lines += self._skipped(language)
         return "\n".join([self._advice(language), *(f"  {line}" for line in lines)])
 
+    __repr__ = __str__
+
     def to_frame(self) -> Any:
         """Give the table in the library that the model was fitted with."""
         table = self.table

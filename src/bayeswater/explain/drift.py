@@ -11,14 +11,16 @@ more columns there are, the more each has to say.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.special import betaincinv, logsumexp
 
+from bayeswater.data.frames import write_frame
 from bayeswater.families.two_laws import ColumnFactors, Figures, shares_factor
 from bayeswater.families.wording import quoted, shown
+from bayeswater.markup import html_table, paragraphs
 from bayeswater.typing import Array
 
 MARGIN = float(np.log(1.25))
@@ -81,6 +83,7 @@ class Drift:
     classes_log_bayes_factor: float
     threshold: float
     n_rows: tuple[float, float]
+    library: str | None = field(default=None, compare=False)
 
     @property
     def classes_have_changed(self) -> bool:
@@ -99,6 +102,41 @@ class Drift:
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
+
+    __repr__ = __str__
+
+    def to_frame(self) -> Any:
+        """Give a line for each column and class, in the library of the rows that the first model learned from."""
+        told = [(column, own) for column in self.columns for own in column.by_class]
+        columns: dict[str, Any] = {
+            "column": [column.name for column, _ in told],
+            "what": [column.what for column, _ in told],
+            "changed": [column.has_changed for column, _ in told],
+            "class": [shown(own.label) for _, own in told],
+            "log_bayes_factor": [own.log_bayes_factor for _, own in told],
+            "words": [own.words for _, own in told],
+        }
+        return write_frame(columns, self.library)
+
+    def _repr_html_(self) -> str:
+        before, after = self.n_rows
+        classes = [(quoted(one.label), _with_interval(one)) for one in self.frequencies]
+        rows = [
+            (
+                f"{column.name} (missing)" if column.what == "missing" else column.name,
+                f"{column.log_bayes_factor:+.1f}",
+                f"{quoted(column.by_class[0].label)}: {column.by_class[0].words}" if column.by_class else "",
+            )
+            for column in self.changed
+        ]
+        same = len(self.columns) - len(self.changed)
+        title = f"{before:,.6g} rows before, {after:,.6g} after; log Bayes factor of the class frequencies"
+        return (
+            paragraphs([f"{title} {self.classes_log_bayes_factor:+.1f}"])
+            + html_table(("class", "frequency"), classes)
+            + html_table(("column that changed", "log Bayes factor", "most certain in"), rows)
+            + paragraphs([f"{same} columns stayed as they were, as far as can be seen"])
+        )
 
     def lines(self, most: int = 20) -> Iterable[str]:
         """Tell all of it in lines, of the columns that stayed the same only how many they are."""

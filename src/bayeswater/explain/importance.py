@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayeswater.data.column_types import without_views
 from bayeswater.data.display_width import display_width, on_one_line, padded
 from bayeswater.data.frames import library_of, read_frame, write_frame
 from bayeswater.errors import BayesError
@@ -95,7 +96,7 @@ def importance(model: Any, X: Any) -> Importances:
     """
     table = read_frame(X).table
     places = np.unique(np.linspace(0, table.num_rows - 1, min(table.num_rows, MOST_ROWS)).round().astype(np.int64))
-    some = table.take(places)
+    some = without_views(table).take(places)
     found = model.explain(some)
     size = np.abs(found.contributions)
     finite = np.isfinite(size)

@@ -43,7 +43,9 @@ def scale_of(curve: ColumnCurve, k: int, other: int, low: float = -np.inf, high:
     odds = np.log(values[chosen, k]) - np.log(values[chosen, other])
     if is_number:
         some = np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), MOST_STOPS)).round().astype(int))
-        return Scale(curve.column, curve.kind, [float(curve.at[chosen[i]]) for i in some], odds[some])
+        places = [float(curve.at[chosen[i]]) for i in some]
+        words: list[Any] = places if curve.axis == "number" else [curve.written(place) for place in places]
+        return Scale(curve.column, curve.kind, words, odds[some])
     order = np.argsort(odds, kind="stable")
     if len(order) > MOST_STOPS:  # those that speak most, of either class
         order = np.concatenate([order[: MOST_STOPS // 2], order[-(MOST_STOPS // 2) :]])

@@ -5,14 +5,14 @@ and bins a probability and how often they were counted. Of words there are too m
 from all rows best, by their part of its Kullback-Leibler divergence, P(w | k) log(P(w | k) / P(w)).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from bayeswater.data.reading.column_plan import Column
-from bayeswater.data.reading.number_table import bin_labels
+from bayeswater.data.reading.number_table import bin_labels, bin_words, clock, day, is_time_of_day
 from bayeswater.phrases import Language
 from bayeswater.typing import Array
 
@@ -46,6 +46,7 @@ class ColumnCurve:
         they can be taken to have been
     is_log : whether places are spread evenly on a logarithmic scale
     period : after which the numbers begin anew, if they do
+    axis : what numbers are: "number", "clock" for seconds since midnight, "day" for days since 1970-01-01
     """
 
     column: str
@@ -56,18 +57,28 @@ class ColumnCurve:
     edges: Array | None = None
     is_log: bool = False
     period: float | None = None
+    axis: str = "number"
 
     def told_in(self, language: Language, column: Column | None) -> "ColumnCurve":
-        """Call bins, weekdays and months as a language does; `column` is how the model reads it."""
+        """Call bins, weekdays and months as a language does, and say what axis numbers have.
+
+        `column` is how the model reads it.
+        """
         if column is None:
             return self
         if column.cuts is not None and self.kind == "bins":
-            names = dict(zip(bin_labels(column), bin_labels(column, language), strict=True))
+            names = dict(zip(bin_labels(column), bin_words(column, language), strict=True))
         elif column.part in ("weekday", "month"):
             names = {label: language.say(label) for label in self.at if label is not None}
         else:
-            return self
+            axis = "clock" if is_time_of_day(column) else "day" if column.part == "days" else "number"
+            return replace(self, axis=axis)
         return replace(self, at=[names.get(label, label) for label in self.at])
+
+    def written(self, place: float) -> str:
+        """Write a number of the axis: seconds as a time of day, days as a date, others with four digits."""
+        known: dict[str, Callable[[float], str]] = {"clock": clock, "day": day}
+        return known[self.axis](place) if self.axis in known else f"{place:.4g}"
 
 
 def class_shares(n_classes: int) -> Array:

@@ -19,7 +19,7 @@ from bayeswater.data.cells import require_no_missing
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnPieces, DenseTable
 from bayeswater.data.reading.column_plan import AUTO, BITS, Column
-from bayeswater.data.reading.number_table import NumberTable
+from bayeswater.data.reading.number_table import NumberTable, clock, day, is_time_of_day
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning, warn_user
@@ -50,9 +50,6 @@ own_reasons(
 
 IN_SECONDS = ("time", "duration")
 """Beginnings of the types of columns that are read as seconds (timestamps are days)."""
-
-MOST_DAYS = 1e12
-"""Days up to which the calendar of NumPy reaches, and somewhat beyond all uses of it."""
 
 
 @dataclass(frozen=True)
@@ -366,6 +363,9 @@ class NumberView(ColumnView):
         dtype = self.column.dtype or ""
         if self.is_date:
             return self.language.say(side, value=self.written(x))
+        if is_time_of_day(self.column):
+            seconds = "" if x % 60 == 0 else f":{x % 60:06.3f}".rstrip("0").rstrip(".")
+            return self.language.say(side, value=clock(x) + seconds)
         is_time = dtype.startswith(IN_SECONDS) and not dtype.startswith("timestamp")
         number = self.language.say("seconds", value=told(x)) if is_time else told(x)
         return self.language.say(side, value=number)
@@ -408,24 +408,3 @@ def told(x: float) -> str:
     ('52000', '0.1234567', '1e-300')
     """
     return shown(x) if float(shown(x)) == x else repr(float(x))
-
-
-def clock(seconds: float) -> str:
-    """Write seconds since midnight as a time of day, to the minute.
-
-    >>> clock(16_990.0)
-    '04:43'
-    """
-    minutes = int(seconds // 60) % (24 * 60)
-    return f"{minutes // 60:02}:{minutes % 60:02}"
-
-
-def day(days: float) -> str:
-    """Write days since 1970-01-01 as a date.
-
-    >>> day(19723.5), day(1e300)
-    ('2024-01-01', '1e+300 days after 1970-01-01')
-    """
-    if abs(days) > MOST_DAYS:
-        return f"{days:.6g} days after 1970-01-01"
-    return str(np.datetime64(int(np.floor(days)), "D"))

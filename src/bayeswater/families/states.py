@@ -27,7 +27,7 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseMatrix
 from bayeswater.data.reading.coded_table import CodedTable
 from bayeswater.data.reading.column_plan import AUTO, Column
-from bayeswater.data.reading.number_table import bin_labels
+from bayeswater.data.reading.number_table import bin_labels, bin_words
 from bayeswater.data.variable import Schema, Variable, sorted_labels
 from bayeswater.decision.facts import MISSING_IS_STATE, Fact, StateFact
 from bayeswater.estimate.dirichlet import Beta, Dirichlet
@@ -106,7 +106,7 @@ class StateView(ColumnView):
         code = self.code(row)
         if not self.is_binned or code >= self.block.counts.n_states[self.j]:
             return ""
-        return self.language.say("binned", label=bin_labels(self.column, self.language)[code])
+        return self.language.say("binned", label=bin_words(self.column, self.language)[code])
 
     @cached_property
     def state_count(self) -> Array:
@@ -146,7 +146,7 @@ class StateView(ColumnView):
     def _words(self, code: Any) -> str:
         label = self._label(code)
         if self.is_binned and label is not None:
-            return bin_labels(self.column, self.language)[int(code)]
+            return bin_words(self.column, self.language)[int(code)]
         return cell(self._named(label), self.language)
 
 

@@ -83,6 +83,8 @@ class LeaveOneOut:
             f"log-loss {self.log_loss:.4f}, ECE {self.ece:.4f}"
         )
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         return paragraphs([str(self)])
 

@@ -5,6 +5,7 @@ their own. Models of periods therefore merge, any one can be taken out of their 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from bayeswater.data.reading.dates import is_date
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
 from bayeswater.explain.drift import Drift, drift_of
 from bayeswater.families.two_laws import two_laws
+from bayeswater.models.classifier import BayesClassifier, frames_of
 from bayeswater.models.on_sums import OnSums, of_other_rows, sums_of, sums_read_alike
 from bayeswater.models.streaming.passes import Examples, Piece
 from bayeswater.statistics.sums import Sums
@@ -126,4 +128,5 @@ def drift(a: OnSums, b: Any, y: Any = None) -> Drift:
     classes = class_count.classes
     rows = class_count.count, new_count.count
     columns = two_laws(before.columns.onto(classes), after.columns.onto(classes), rows)
-    return drift_of(np.asarray(classes.labels).tolist(), rows, columns)
+    library = frames_of(a) if isinstance(a, BayesClassifier) else None
+    return replace(drift_of(np.asarray(classes.labels).tolist(), rows, columns), library=library)

@@ -10,6 +10,9 @@ CHANGED, SAME = COLOURS[1], GREY
 WIDTH, LINE_INCHES = 8.0, 0.34
 """Width of a new figure, which has to hold the words, and the height of each column in it."""
 
+MARKS = (*(-(10**k) for k in range(6, 0, -1)), -5, 0, 5, *(step * 10**k for k in range(1, 7) for step in (1, 3)))
+"""Factors that are marked on the axis."""
+
 MOST_COLUMNS = 25
 """Columns that are drawn at most."""
 
@@ -65,6 +68,9 @@ class DriftDisplay:
                 )
         ax.axvline(found.threshold, color=GREY, linewidth=0.8, linestyle=(0, (4, 2)), zorder=0)
         ax.set_xscale("symlog", linthresh=10.0)
+        low, high = ax.get_xlim()
+        ax.set_xticks([mark for mark in MARKS if low <= mark <= high], minor=False)
+        ax.xaxis.set_major_formatter(lambda mark, _: f"{mark:,.0f}")
         ax.set_yticks(range(len(lines)), [line[0] for line in lines])
         ax.set_ylim(len(lines) - 0.5, -0.7)
         ax.set_xlabel("log Bayes factor of two laws against one")

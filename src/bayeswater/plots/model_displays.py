@@ -17,6 +17,8 @@ from bayeswater.explain.explanation import RowExplanation
 from bayeswater.explain.importance import Importances, curve_or_none, importance, information
 from bayeswater.explain.nomogram import Scale, scale_of
 from bayeswater.families.curve import ColumnCurve
+from bayeswater.families.wording import shown
+from bayeswater.phrases import EN
 from bayeswater.plots.canvas import COLOURS, GREY, colour_of, new_axes
 
 LINE_INCHES = 0.34
@@ -51,6 +53,13 @@ def _lines(ax: Any, labels: Sequence[Any]) -> Any:
     return ax
 
 
+def _round_times(curve: ColumnCurve) -> Any:
+    """Choose the marks of an axis of times: every third hour, or a few days."""
+    from matplotlib.ticker import MaxNLocator, MultipleLocator
+
+    return MultipleLocator(3 * 3600) if curve.axis == "clock" else MaxNLocator(5, integer=True)
+
+
 class ColumnDisplay(ModelDisplay):
     """A column in each class: its density, or the probabilities of its states, bins, counts or words.
 
@@ -66,7 +75,9 @@ class ColumnDisplay(ModelDisplay):
     @classmethod
     def from_estimator(cls, estimator: Any, column: str, *, ax: Any = None) -> Self:
         """Draw a column of a fitted classifier."""
-        return cls(estimator.curve(column), np.asarray(estimator.classes_).tolist()).plot(ax)
+        plan = getattr(estimator, "columns_", None)
+        curve = estimator.curve(column).told_in(EN, None if plan is None else plan[column])
+        return cls(curve, np.asarray(estimator.classes_).tolist()).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on new axes, or on those given."""
@@ -78,6 +89,9 @@ class ColumnDisplay(ModelDisplay):
                 ax.plot(curve.at, values[:, k], color=colour_of(k), label=str(label), marker=marker, linewidth=2)
             if curve.is_log:
                 ax.set_xscale("log")
+            if curve.axis != "number":
+                ax.xaxis.set_major_locator(_round_times(curve))
+                ax.xaxis.set_major_formatter(lambda place, _: curve.written(place))
             ax.set(xlabel=curve.column, ylabel="density" if curve.kind == "density" else "probability")
             ax.set_ylim(bottom=0)
         else:
@@ -198,8 +212,12 @@ class NomogramDisplay(ModelDisplay):
         prior = np.asarray(estimator.predict_proba({}))[0]
         plan = getattr(estimator, "columns_", None)
         names = estimator.feature_names_in_.tolist() if plan is None else [column.name for column in plan]
-        curves = [curve for name in names if (curve := curve_or_none(estimator, name)) is not None]
-        curves = [curve for curve in curves if curve.kind != "words"]
+        found = ((name, curve_or_none(estimator, name)) for name in names)
+        curves = [
+            curve.told_in(EN, None if plan is None else plan[name])
+            for name, curve in found
+            if curve is not None and curve.kind != "words"
+        ]
         curves.sort(key=lambda curve: -(information(curve, prior) or 0.0))
         scales = [scale for curve in curves[:MOST_LINES] if (scale := scale_of(curve, k, other)) is not None]
         return cls(scales, float(np.log(prior[k] / prior[other])), chosen, rival).plot(ax)
@@ -214,8 +232,8 @@ class NomogramDisplay(ModelDisplay):
             ax.plot(odds, np.full(len(odds), line), "|", color=COLOURS[0], markersize=8)
             ends = {int(odds.argmin()): ("right", -5), int(odds.argmax()): ("left", 5)}  # one, where all are equal
             for i, (side, shift) in ends.items():
-                own = scale.at[i]
-                text = f"{own:.3g}" if isinstance(own, float) else shortened("(empty)" if own is None else str(own), 16)
+                own = "(empty)" if scale.at[i] is None else scale.at[i]
+                text = shown(float(f"{own:.3g}")) if isinstance(own, float) else shortened(str(own), LONGEST)
                 ax.annotate(
                     text,
                     (odds[i], line),

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.cells import is_missing
+from bayeswater.data.column_types import without_views
 from bayeswater.data.display_width import display_width, on_one_line, padded
 from bayeswater.data.frames import (
     frame_names,
@@ -457,5 +458,5 @@ class ColumnParts:
 def _taken(X: Any, places: Array) -> Any:
     """Give some rows of a table or an array."""
     if is_frame(X):
-        return read_frame(X).table.take(places)
+        return without_views(read_frame(X).table).take(places)
     return X[places]

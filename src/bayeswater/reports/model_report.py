@@ -28,7 +28,7 @@ from bayeswater.reports.audit import audit
 from bayeswater.reports.cost_section import cost_section
 from bayeswater.reports.independent import INDEPENDENT
 from bayeswater.reports.page import figures, note, page, scrolled, section, shaded, subsection
-from bayeswater.reports.pictures import nomogram_picture, plot
+from bayeswater.reports.pictures import nomogram_picture, plot, round_top
 from bayeswater.reports.sentences import sentences
 from bayeswater.typing import Array
 from bayeswater.version import __version__
@@ -305,7 +305,7 @@ def _curves(rows: ReportedRows) -> Safe:
     ]
     drawn = []
     for name, lines, x, y in pictures:
-        top = max(0.05, float(cost.decided_cost.max())) if name == "cost curve" else 1.0
+        top = round_top(max(0.05, float(cost.decided_cost.max()))) if name == "cost curve" else 1.0
         x_label = say(f"{x} axis", **({"positive": rows.positive} if x == "weight" else {}))
         drawn.append((say(name), plot(lines, x_label, say(f"{y} axis"), say(name), top=top)))
     return section(title, figures(drawn))

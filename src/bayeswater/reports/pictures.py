@@ -51,6 +51,18 @@ def _y(value: float, top: float) -> float:
     return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * min(value, top) / top
 
 
+def round_top(value: float) -> float:
+    """Give a number from `value` on, by which an axis has round quarters.
+
+    >>> round_top(0.214), round_top(1.0), round_top(0.04)
+    (0.24, 1.0, 0.04)
+    """
+    quarter = max(value, 1e-9) / 4
+    power = 10.0 ** np.floor(np.log10(quarter))
+    times = next(times for times in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if times * power >= quarter * (1 - 1e-9))
+    return float(f"{4 * times * power:.6g}")
+
+
 def _axes(x_label: str, y_label: str, top: float) -> str:
     parts = []
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):

@@ -6,7 +6,7 @@ that is known to be empty. A column that is not among the facts is not known.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from bayeswater.web.plain import QuestionError, written
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NUMBER, STATES, DATE, TEXT, NOT_READ = "number", "states", "date", "text", "not read"
+NUMBER, STATES, DATE, TIME, TEXT, NOT_READ = "number", "states", "date", "time", "text", "not read"
 
 TEXTS = ("text", "multinomial", "complement", "marks")
 """Families of words."""
@@ -75,12 +75,19 @@ class Field:
                 return datetime.fromisoformat(fact) if self.has_time else date.fromisoformat(fact)
             except ValueError:
                 raise QuestionError(f"{self.name} is {fact!r}; give a date, as 2024-02-29") from None
+        if self.kind == TIME:
+            try:
+                return time.fromisoformat(fact)
+            except ValueError:
+                raise QuestionError(f"{self.name} is {fact!r}; give a time of day, as 17:30") from None
         return self._code.get(fact, fact)
 
     def fact(self, cell: Any) -> Any:
         """Give a cell of a table as the fact that the page says of it."""
         if self.kind == NUMBER and isinstance(cell, int | float) and not isinstance(cell, bool):
             return float(cell)
+        if self.kind == TIME and isinstance(cell, int | float):  # seconds since midnight
+            return (datetime.min + timedelta(seconds=int(cell))).time().isoformat()
         return written(cell)
 
 
@@ -126,6 +133,8 @@ def _planned_field(column: Column, kind: Any, model: Any, rows: "pa.Table | None
     if column.part is not None:
         has_time = kind is not None and pa.types.is_timestamp(kind)
         return Field(kind=DATE, has_time=has_time, **told, **_days(column, curve, rows))
+    if kind is not None and pa.types.is_time(kind):
+        return Field(kind=TIME, **told)
     if column.family in ("categorical", "bernoulli"):
         return Field(kind=STATES, **told, **_states(column.source, curve, rows))
     return Field(kind=NUMBER, **told, **_limits(column.name, column.source, curve, model, rows))

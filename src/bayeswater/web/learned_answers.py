@@ -81,6 +81,7 @@ def _picture(curve: ColumnCurve | None, most: int) -> dict[str, Any] | None:
         "best": _best_words(curve) if curve.kind == "words" else None,
         "edges": curve.edges,
         "is_log": curve.is_log,
+        "ends": [curve.written(at[0]), curve.written(at[-1])] if is_number and at and curve.axis != "number" else None,
         "n_left_out": 0 if is_number else n - len(at),
     }
 
@@ -142,7 +143,7 @@ def _scale(curve: ColumnCurve, k: int, other: int, own: Field | None) -> dict[st
     found = scale_of(curve, k, other, *(ends if len(ends) == 2 else ()))
     if found is None:
         return None
-    at = found.at if found.kind in ("density", "counts") else [written(place) for place in found.at]
+    at = [place if isinstance(place, float) else written(place) for place in found.at]
     return {"kind": found.kind, "at": at, "odds": found.odds}
 
 

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.reading.number_table import bin_labels
 from bayeswater.decision.loss import Loss
 from bayeswater.errors import BayesError
 from bayeswater.families.wording import shown
 from bayeswater.models.streaming.partial_rows import partial_rows
 from bayeswater.phrases import in_language
 from bayeswater.web.costs import loss_of, prior_of
-from bayeswater.web.fields import NOT_READ, curve_of
+from bayeswater.web.fields import DATE, NOT_READ, NUMBER, TIME, curve_of
 from bayeswater.web.plain import QuestionError, as_json, language_of, mapping_of, number_of, text_of, written
 from bayeswater.web.subjects import ClassifierSubject
 
@@ -115,17 +116,29 @@ def _turns(model: Any, X: Any, subject: ClassifierSubject, lang: str) -> dict[st
     why = model.explain(X, lang=lang)[0]
 
     def told(turn: Any) -> dict[str, Any]:
-        own = subject.fields.get(turn.column)
-        can_set = own is not None and turn.value is not None and not isinstance(turn.value, list)
-        fact = own.fact(turn.value) if own is not None and can_set else None
         return {
             "column": turn.column,
             "change": turn.change,
-            "fact": fact,
+            "fact": _fact_of(subject, turn),
             "prediction": subject.labels.index(as_label(turn.prediction)),
         }
 
     return {"turns": [told(turn) for turn in why.turns], "turns_together": [told(turn) for turn in why.turns_together]}
+
+
+def _fact_of(subject: ClassifierSubject, turn: Any) -> Any:
+    """Give what a field is set to for a change to come true; None where that cannot be said, as of parts of a date."""
+    own = subject.fields.get(turn.column)
+    if own is None or turn.value is None or isinstance(turn.value, list):
+        return None
+    if own.kind in (NUMBER, DATE, TIME) and isinstance(turn.value, str):  # a bin
+        column = subject.model.columns_[turn.column]
+        if own.kind != NUMBER or not column.spans:
+            return None
+        low, high = column.spans[bin_labels(column).index(turn.value)]
+        middle = (low + high) / 2
+        return float(low if own.is_whole and middle != int(middle) else middle)
+    return own.fact(turn.value)
 
 
 def decision(model: Any, X: Any, loss: Loss, prior: Any) -> dict[str, Any]:

@@ -173,9 +173,10 @@ def subject_of(
 
 
 def _in_arrow(rows: Any) -> "pa.Table":
+    from bayeswater.data.column_types import without_views
     from bayeswater.data.frames import read_frame
 
-    return read_frame(rows).table
+    return without_views(read_frame(rows).table)
 
 
 def _target(table: "pa.Table", names: Sequence[str], classes: Sequence[Any], given: str | None) -> str | None:

@@ -202,6 +202,8 @@ class ColumnPlan:
         lines = ("  ".join([*map(padded, row, widths), row[2]]) for row in rows)
         return "\n".join(map(str.rstrip, lines))
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         return html_table(("column", "family", "why"), ((c.name, c.family, c.why) for c in self.columns))
 

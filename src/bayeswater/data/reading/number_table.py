@@ -17,6 +17,9 @@ from bayeswater.typing import Array
 
 MINUTES_PER_DAY = 24 * 60
 
+MOST_DAYS = 1e12
+"""Days up to which the calendar of NumPy reaches, and somewhat beyond all uses of it."""
+
 
 @dataclass(frozen=True)
 class NumberTable(ColumnMatrix):
@@ -89,6 +92,22 @@ def bin_labels(column: Column, language: Language = EN) -> list[str]:
     return interval_labels(cuts, MOMENTS if column.part == "days" else DIGITS, language)
 
 
+def bin_words(column: Column, language: Language = EN) -> list[str]:
+    """Name the bins of a column for people: as its labels do, but those of times of day by the clock.
+
+    >>> bin_words(Column("at", "at", "binned", part="time", cuts=(21_600.0, 64_830.0)))
+    ['under 06:00', '06:00 to 18:00', 'from 18:00 on']
+    """
+    limits = [clock(cut) for cut in column.cuts or ()]
+    told_apart_by_minutes = is_time_of_day(column) and len(set(limits)) == len(limits)
+    return interval_names(limits, language) if told_apart_by_minutes else bin_labels(column, language)
+
+
+def is_time_of_day(column: Column) -> bool:
+    """Say whether the numbers of a column are seconds since midnight."""
+    return column.part == "time" or (column.dtype or "").startswith(("time32", "time64"))
+
+
 def moment(days: float, decimals: int | None = None) -> str:
     """Write days since 1970-01-01 as a date, with the time of day where it is not midnight.
 
@@ -115,3 +134,24 @@ def moment(days: float, decimals: int | None = None) -> str:
 
 MOMENTS: tuple[Way, ...] = (moment, *(partial(moment, decimals=decimals) for decimals in (0, 3, 6, 9)))
 """Ways to write moments: to the minute, or with seconds and as much of them as tells moments apart."""
+
+
+def clock(seconds: float) -> str:
+    """Write seconds since midnight as a time of day, to the minute.
+
+    >>> clock(16_990.0)
+    '04:43'
+    """
+    minutes = int(seconds // 60) % (24 * 60)
+    return f"{minutes // 60:02}:{minutes % 60:02}"
+
+
+def day(days: float) -> str:
+    """Write days since 1970-01-01 as a date.
+
+    >>> day(19723.5), day(1e300)
+    ('2024-01-01', '1e+300 days after 1970-01-01')
+    """
+    if abs(days) > MOST_DAYS:
+        return f"{days:.6g} days after 1970-01-01"
+    return str(np.datetime64(int(np.floor(days)), "D"))

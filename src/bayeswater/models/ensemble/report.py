@@ -138,6 +138,8 @@ class EnsembleReport:
             ]
         return "\n".join(lines)
 
+    __repr__ = __str__
+
     def _figures(self) -> list[str]:
         if not self.n_validated:
             return [f"  no row could be scored{self._alone()}"]

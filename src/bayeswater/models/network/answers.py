@@ -211,16 +211,23 @@ class RowPosteriors(dict[str, Array]):
     Attributes
     ----------
     log_evidence : (n_rows,), logarithm of the probability of what each row observes
+    library : how frames are written, as the rows were
     impossible : (n_rows,) bool, rows whose evidence has probability zero; all their posteriors are zeros
     """
 
     def __init__(
-        self, found: Mapping[str, Array], variables: Sequence[Variable], log_evidence: Array, impossible: Array
+        self,
+        found: Mapping[str, Array],
+        variables: Sequence[Variable],
+        log_evidence: Array,
+        impossible: Array,
+        library: Alongside | None = None,
     ) -> None:
         super().__init__(found)
         self.variables = tuple(variables)
         self.log_evidence = log_evidence
         self.impossible = impossible
+        self.library = library
 
     def _repr_html_(self) -> str:
         """Show the likeliest states of the first rows, each with its probability."""
@@ -241,7 +248,10 @@ class RowPosteriors(dict[str, Array]):
         return likeliest
 
     def to_frame(self, library: str | Alongside | None = None) -> Any:
-        """Give a frame with a column ``name=state`` for every state, and "log_evidence" and "impossible"."""
+        """Give a frame with a column ``name=state`` for every state, and "log_evidence" and "impossible".
+
+        It is of the library of the rows that were given, unless told.
+        """
         columns: dict[str, Any] = {}
         for variable in self.variables:
             for code, state in enumerate(variable.states):
@@ -252,7 +262,9 @@ class RowPosteriors(dict[str, Array]):
                         f"{variable.name!r}; ask for fewer targets, or take the arrays: as_frame=False"
                     )
                 columns[name] = np.ascontiguousarray(self[variable.name][:, code])
-        return write_frame({**columns, "log_evidence": self.log_evidence, "impossible": self.impossible}, library)
+        return write_frame(
+            {**columns, "log_evidence": self.log_evidence, "impossible": self.impossible}, library or self.library
+        )
 
 
 @dataclass(frozen=True)
@@ -274,6 +286,8 @@ class Explanation:
         width = max((display_width(on_one_line(name)) for name in self.states), default=0)
         lines = [f"{padded(on_one_line(name), width)}  {on_one_line(str(own))}" for name, own in self.states.items()]
         return "\n".join([*lines, self._how_probable()])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         cells = ((name, str(own)) for name, own in self.states.items())

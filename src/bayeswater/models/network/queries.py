@@ -176,8 +176,9 @@ class Queries(ABC):
             [core.variables[node] for node in nodes],
             found.log_evidence,
             found.impossible,
+            Alongside.of(X),
         )
-        return result.to_frame(Alongside.of(X)) if as_frame else result
+        return result.to_frame() if as_frame else result
 
     def log_evidence(self, X: Any, *, soft_evidence: Given = None, given: Given = None, unseen: str = "error") -> Any:
         """Logarithm of the probability of what each row observes: (n_rows,); -inf where that is impossible.

@@ -1,7 +1,10 @@
 // Pictures that several views draw: axes, lines, bars by class.
 
-import { drawn, el, label, svg } from "./dom.js";
+import { drawn, el, label, shortened, svg } from "./dom.js";
 import { number, signed } from "./numbers.js";
+
+// About how wide a text is drawn: letters of Chinese, Japanese and Korean are as wide as they are high.
+export const lettersWide = (text, size) => [...String(text)].reduce((sum, letter) => sum + size * (letter > "\u2e80" ? 1 : 0.56), 0);
 
 export const colour = (code) => `c${code % 7}`;
 
@@ -71,8 +74,8 @@ function curves(root, own, width, height, mark) {
     root.append(svg("polyline", { class: `line ${colour(code)}`, points: places.join(" ") }));
   });
   root.append(svg("line", { class: "base", x1: 4, x2: width - 4, y1: bottom, y2: bottom }));
-  root.append(svg("text", { class: "tick", x: 4, y: height - 4 }, number(own.at[0], 3)));
-  root.append(svg("text", { class: "tick", x: width - 4, y: height - 4, "text-anchor": "end" }, number(own.at.at(-1), 3)));
+  root.append(svg("text", { class: "tick", x: 4, y: height - 4 }, own.ends?.[0] ?? number(own.at[0], 3)));
+  root.append(svg("text", { class: "tick", x: width - 4, y: height - 4, "text-anchor": "end" }, own.ends?.[1] ?? number(own.at.at(-1), 3)));
   if (typeof mark === "number") {
     const place = x(own.is_log ? Math.log(Math.max(mark, 1e-300)) : mark);
     root.append(svg("line", { class: "mark", x1: place, x2: place, y1: 4, y2: bottom }));
@@ -83,7 +86,9 @@ function curves(root, own, width, height, mark) {
 
 function bars(root, own, width, height, mark, most) {
   const n = Math.min(own.at.length, most);
-  const start = own.kind === "bins" ? Math.min(170, width * 0.5) : Math.min(130, width * 0.42);
+  const isBins = own.kind === "bins", size = isBins ? 9 : 10.5;
+  const names = own.at.slice(0, n).map((at) => shortened(at === "" ? "∅" : at.replaceAll(" 12:00", ""), isBins ? 30 : 18));
+  const start = Math.min(Math.max(...names.map((name) => lettersWide(name, size)), 30) + 10, width * 0.6);
   const line = Math.max(own.values.length * 4 + 4, (height - 4) / Math.max(n, 4));
   root.setAttribute("viewBox", `0 0 ${width} ${Math.max(height, line * n + (own.at.length > n ? 16 : 4))}`);
   const top = Math.max(...own.values.flat(), 1e-9);
@@ -91,7 +96,7 @@ function bars(root, own, width, height, mark, most) {
   const marked = own.kind === "bins" && typeof mark === "number" && own.edges ? binOf(own.edges, mark) : own.at.indexOf(String(mark));
   for (let i = 0; i < n; i++) {
     const y = 2 + i * line, thick = (line - 4) / own.values.length;
-    root.append(svg("text", { class: `tick${own.kind === "bins" ? " small" : ""}${i === marked ? " marked" : ""}`, x: start - 5, y: y + line / 2 + 3, "text-anchor": "end" }, drawn(own.at[i] === "" ? "∅" : own.at[i].replaceAll(" 12:00", ""), own.kind === "bins" ? 24 : 18)));
+    root.append(svg("text", { class: `tick${isBins ? " small" : ""}${i === marked ? " marked" : ""}`, x: start - 5, y: y + line / 2 + 3, "text-anchor": "end" }, drawn(names[i], 30)));
     own.values.forEach((value, code) => {
       const count = own.counts ? ` (${number(own.counts[code][i])})` : "";
       root.append(svg("rect", { class: `fill ${colour(code)}`, x: start, y: y + 1 + code * thick, width: Math.max(0.5, x(value[i]) - start), height: Math.max(1, thick - 1) },

@@ -1,7 +1,7 @@
 // What the model has learned: a wall of pictures, one a column, ordered by information; and the nomogram.
 
 import { el, drawn, label, replace, shortened, svg, term } from "./dom.js";
-import { legend, picture, scale } from "./drawing.js";
+import { legend, lettersWide, picture, scale } from "./drawing.js";
 import { number, signed } from "./numbers.js";
 
 export function mount(root, app) {
@@ -90,7 +90,7 @@ function drawNomogram(place, told, app) {
     let lastUp = -1e9, lastDown = -1e9;
     stops.forEach(([at, odds], k) => {
       const place_ = x(odds), text = isNumber ? number(at, 3) : at === "" ? "∅" : at.replaceAll(" 12:00", "");
-      const room = 6.2 * Math.min([...String(text)].length, 16) + 8;
+      const room = lettersWide(shortened(text, 16), 10.5) + 8;
       const up = place_ - lastUp >= room, down = !up && place_ - lastDown >= room;
       parts.push(svg("circle", { class: "dot", cx: place_, cy: y, r: 2.5 }, svg("title", {}, `${drawn(text, 60)} ${signed(odds)}`)));
       if (up) { lastUp = place_; parts.push(svg("text", { class: "tick", x: place_, y: y - 6, "text-anchor": "middle" }, drawn(text, 16))); }

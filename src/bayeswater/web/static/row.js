@@ -72,7 +72,7 @@ function fields(place, app) {
 function field(own, app) {
   const { t } = app;
   const id = `field-${app.subject.fields.indexOf(own)}`;
-  const controls = { number: numberField, states: statesField, date: dateField, text: textField }[own.kind](own, app, id);
+  const controls = { number: numberField, states: statesField, date: dateField, time: timeField, text: textField }[own.kind](own, app, id);
   const forget = el("button", { type: "button", class: "forget", title: t("not_known"), "aria-label": t("forget", { name: shortened(own.name) }), onclick: () => setFact(app, own.name, undefined) }, "×");
   const state = el("span", { class: "state" });
   const warning = el("p", { class: "warning", hidden: true }, t("never_seen"));
@@ -152,6 +152,11 @@ function statesField(own, app, id) {
 
 function dateField(own, app, id) {
   const box = el("input", { type: own.has_time ? "datetime-local" : "date", id, class: "wide", onchange: () => setFact(app, own.name, box.value || undefined) });
+  return { node: box, update(value) { if (document.activeElement !== box) box.value = value || ""; } };
+}
+
+function timeField(own, app, id) {
+  const box = el("input", { type: "time", step: 60, id, class: "short", onchange: () => setFact(app, own.name, box.value || undefined) });
   return { node: box, update(value) { if (document.activeElement !== box) box.value = value || ""; } };
 }
 

@@ -262,6 +262,7 @@ const SAID = [
   ["there is no column {name}", "没有列 {name}"],
   ["{name} is {value}; give a number", "{name} 为 {value}；请给出一个数"],
   ["{name} is {value}; give a date, as {example}", "{name} 为 {value}；请给出日期，如 {example}"],
+  ["{name} is {value}; give a time of day, as {example}", "{name} 为 {value}；请给出时间，如 {example}"],
   ["{name} needs a text of at most {n} characters", "{name} 需要至多 {n} 个字符的文本"],
   ["a cost is a number, one for each class", "成本是数，每个类一个"],
   ["actions have names, each its own", "每个行动都要有自己的名称"],
