@@ -46,6 +46,7 @@ RESULTS = {
     "junction tree": lambda: NETWORK.junction_tree(),
     "policy": lambda: bw.DecisionNetwork.from_loss(NETWORK, "c", decision=HOSTILE + "!").policy(),
     "worth": lambda: bw.DecisionNetwork.from_loss(NETWORK, "c").value_of_information(),
+    "hidden": lambda: bw.latent_classes(pd.DataFrame({HOSTILE: ROWS.b, "c": Y}), 2, name=HOSTILE + "?", n_starts=2),
     "prior": lambda: MODEL.estimate_class_prior(ROWS),
     "look": lambda: bw.look(ROWS),
     "drift": lambda: bw.drift(MODEL, ROWS.assign(b=HOSTILE), Y),

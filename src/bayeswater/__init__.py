@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.decision_network import DecisionNetwork
+    from bayeswater.models.network.hidden import latent_classes, learn_hidden
     from bayeswater.models.persistence import load, save
     from bayeswater.models.semi_naive.aode import A2DE, AODE
     from bayeswater.models.semi_naive.kdb import KDB, SKDB
@@ -97,6 +98,7 @@ _HOMES = {
     "models.mixed_networks.mixed_network": ("MixedNetwork",),
     "models.network.bayesian_network": ("BayesianNetwork",),
     "models.network.decision_network": ("DecisionNetwork",),
+    "models.network.hidden": ("latent_classes", "learn_hidden"),
     "models.persistence": ("load", "save"),
     "models.semi_naive.aode": ("A2DE", "AODE"),
     "models.semi_naive.kdb": ("KDB", "SKDB"),
@@ -178,6 +180,8 @@ __all__ = [
     "explore",
     "export",
     "independence_test",
+    "latent_classes",
+    "learn_hidden",
     "learn_structure",
     "load",
     "local_rows",

@@ -178,7 +178,7 @@ def fit_by_em(
     for n_rounds in range(max_rounds + 1):
         counts, log_likelihood = rows.counts(factors)
         way.append(log_likelihood)
-        reached = log_likelihood + _log_prior(factors.tables, pseudo_counts)
+        reached = log_likelihood + log_prior(factors.tables, pseudo_counts)
         if reached < objective - SLACK * abs(objective):
             warn_user(f"the likelihood fell from {objective} to {reached} in round {n_rounds}", PrecisionWarning)
         if reached - objective <= tolerance * rows.n_rows:
@@ -237,7 +237,7 @@ class Expectation:
         return copies
 
 
-def _log_prior(tables: Sequence[Array], pseudo_counts: Sequence[Array]) -> float:
+def log_prior(tables: Sequence[Array], pseudo_counts: Sequence[Array]) -> float:
     """What pseudo-counts add to the logarithm that EM raises, up to a constant."""
     total = 0.0
     for table, pseudo in zip(tables, pseudo_counts, strict=True):

@@ -68,30 +68,43 @@ def fitted_network(
     smoothing = partial(pseudo_counts_of, dag, alpha, equivalent_sample_size, columns)
     rows = rows_to_answer(X)
     if rows is not None:
-        _require_columns(dag, rows.schema.names)
+        hidden = _hidden(dag, rows.schema.names, states, missing)
         _require_name(sample_weight)
-        rows.require_columns(columns_of(dag, sample_weight))
-        declare_states(rows, states)
+        read = [name for name in columns_of(dag, sample_weight) if name not in hidden]
+        rows.require_columns(read)
+        declare_states(rows, {name: own for name, own in states.items() if name not in hidden})
         if missing == "available":
             found = counted_rows(rows, dag, states, sample_weight)
             return _network(dag, found.variables, map(conditional_table, found.counts, smoothing(found.variables)))
-        X = whole_table(rows, columns_of(dag, sample_weight), "EM", "take missing='available', which counts pieces")
+        X = whole_table(rows, read, "EM", "take missing='available', which counts pieces")
         sample_weight = None if sample_weight is None else X[sample_weight]
-    frame, weight, kept = _rows_that_count(materialised(X), dag, sample_weight)
+    variables, codes, weight = coded_rows(dag, X, states, sample_weight, missing)
+    cards = [variable.n_states for variable in variables]
+    tables = estimated_tables(codes, cards, dag.parents, smoothing(variables), weight, by_em=missing == "em")
+    return _network(dag, variables, tables)
+
+
+def coded_rows(
+    dag: Dag, X: Any, states: Mapping[str, Any], sample_weight: Any, missing: str
+) -> tuple[tuple[Variable, ...], Array, Array | None]:
+    """Give the variables of a graph, the codes (n_variables, n_rows) of a frame's rows, and their weights.
+
+    With EM, a node without a column is hidden where its states are known: it is missing in every row.
+    """
+    frame, weight, kept = _rows_that_count(materialised(X), dag, sample_weight, states, missing)
     with places_told(kept):
         frame = labelled(frame, states)
         labels = domains(frame, states)
-        variables = settled(labels)
-        codes, cards = encode_rows(frame.table, labels), [variable.n_states for variable in variables]
-    tables = estimated_tables(codes, cards, dag.parents, smoothing(variables), weight, by_em=missing == "em")
-    return _network(dag, variables, tables)
+        return settled(labels), encode_rows(frame.table, labels), weight
 
 
 def _network(dag: Dag, variables: Sequence[Variable], tables: Iterable[Array]) -> Network:
     return Network.of(variables, dag, [Table(table) for table in tables])
 
 
-def _rows_that_count(X: Any, dag: Dag, sample_weight: Any) -> tuple[Frame, Array | None, Array]:
+def _rows_that_count(
+    X: Any, dag: Dag, sample_weight: Any, states: Mapping[str, Any], missing: str
+) -> tuple[Frame, Array | None, Array]:
     """Take the columns of a frame that are nodes; a row of weight zero is no row: its labels are no states.
 
     Marks tell which rows these are among all.
@@ -99,8 +112,12 @@ def _rows_that_count(X: Any, dag: Dag, sample_weight: Any) -> tuple[Frame, Array
     if not is_frame(X):
         raise DataError(f"X is a {type(X).__name__} without names; give a frame with a column for every node")
     frame = read_frame(X)
-    _require_columns(dag, frame.names)
-    table = frame.table.select(list(dag.names))
+    table = frame.table
+    for name in _hidden(dag, frame.names, states, missing):
+        import pyarrow as pa
+
+        table = table.append_column(name, pa.nulls(table.num_rows))
+    table = table.select(list(dag.names))
     weight = checked_weight(sample_weight, table.num_rows)
     kept = np.ones(table.num_rows, dtype=bool) if weight is None else weight > 0
     if weight is not None and not kept.all():
@@ -108,10 +125,16 @@ def _rows_that_count(X: Any, dag: Dag, sample_weight: Any) -> tuple[Frame, Array
     return Frame(table, frame.library, frame.declared, frame.stored), weight, kept
 
 
-def _require_columns(dag: Dag, there: Sequence[str]) -> None:
+def _hidden(dag: Dag, there: Sequence[str], states: Mapping[str, Any], missing: str) -> list[str]:
+    """Name the nodes without a column that EM can find; any other is refused."""
     absent = sorted(set(dag.names).difference(there), key=dag.node)
-    if absent:
-        raise SchemaError(f"no column {absent[0]!r} for that node; {nearest_names(absent[0], there)}")
+    for name in absent:
+        if missing != "em" or name not in states:
+            raise SchemaError(
+                f"no column {name!r} for that node; {nearest_names(name, there)}. A hidden variable has none: give "
+                f"states={{{name!r}: 3}} and missing='em'"
+            )
+    return absent
 
 
 def _require_name(sample_weight: Any) -> None:
@@ -171,24 +194,26 @@ def estimated_tables(
     begin = tuple(
         conditional_table(count, np.maximum(own, 1e-3)) for count, own in zip(counts, pseudo_counts, strict=True)
     )
-    start = Factors(tuple(cards), tuple(parents), _told_apart(begin, parents, codes, cards))
+    start = Factors(tuple(cards), tuple(parents), told_apart(begin, parents, codes, cards))
     return fit_by_em(start, Expectation(codes, start.parents, start.cards, weight), pseudo_counts).tables
 
 
-def _told_apart(
-    tables: tuple[Array, ...], parents: Sequence[tuple[int, ...]], codes: Array, cards: Sequence[int]
+def told_apart(
+    tables: tuple[Array, ...], parents: Sequence[tuple[int, ...]], codes: Array, cards: Sequence[int], seed: int = 0
 ) -> tuple[Array, ...]:
     """Let the states of variables that no row shows differ a little in what they do to their children.
 
     Such a variable has no counts, so all its states would start equal, and what is equal EM keeps equal: a saddle, at
-    which the variable explains nothing. Numbers drawn from a fixed seed decide which state becomes which.
+    which the variable explains nothing. Numbers drawn from a seed decide which state becomes which; those of other
+    seeds than the first are far apart, so that EM may end elsewhere.
     """
     is_hidden = [bool((row >= card).all()) for row, card in zip(codes, cards, strict=True)]
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     apart = []
     for table, own in zip(tables, parents, strict=True):
         if any(is_hidden[parent] for parent in own):
-            table = table * rng.uniform(1 - SPREAD, 1 + SPREAD, table.shape)
+            by = rng.uniform(1 - SPREAD, 1 + SPREAD, table.shape) if seed == 0 else rng.exponential(size=table.shape)
+            table = table * by
             table /= table.sum(axis=-1, keepdims=True)
         apart.append(table)
     return tuple(apart)
