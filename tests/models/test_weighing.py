@@ -128,6 +128,11 @@ def test_forgetting_marks_weights_as_stale_and_refresh_learns_those_of_the_rest(
     assert grown.term_weights_.is_stale
 
 
+def test_weights_are_counted_among_the_parameters(fitted: NaiveBayes) -> None:
+    plain = load_copy(fitted).set_params(weights=None)
+    assert fitted.n_parameters - plain.n_parameters == 5 * 3 + 2  # of each column and class, and a shift of all but one
+
+
 def test_a_file_holds_the_weights(fitted: NaiveBayes, tmp_path: Path) -> None:
     X, _ = table()
     save(fitted, tmp_path / "weighed.bayes")

@@ -123,6 +123,11 @@ class TermWeights:
         told = (float(mean[0]), float(mean.min())) if np.isfinite(mean[-1]) else (None, None)
         return cls(names, weight, shift, log_prior, usual, 1 / float(path[0][1][0, 0]), len(used), *told)
 
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters: a weight for each term and class, and K - 1 shifts."""
+        return self.weight.size + len(self.shift) - 1
+
     def at(self, known: int) -> Array:
         """Weights of the terms of a row with so many known cells: (n_terms, n_classes)."""
         return _at(self.weight, *_shares(known, self.usual))

@@ -267,9 +267,9 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
 
     @property
     def n_parameters(self) -> int:
-        """Number of free parameters: K - 1 for the classes, S_j - 1 for each class and column."""
+        """Number of free parameters: K - 1 for the classes, S_j - 1 for each class and column, and learned weights."""
         n_classes = len(self.classes_)
-        return n_classes - 1 + n_classes * int((self.n_categories_ - 1).sum())
+        return n_classes - 1 + n_classes * int((self.n_categories_ - 1).sum()) + self._n_weights
 
     @property
     def categories_(self) -> list[Array]:

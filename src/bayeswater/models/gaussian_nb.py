@@ -208,9 +208,9 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
 
     @property
     def n_parameters(self) -> int:
-        """Number of free parameters: K - 1 for the classes, a mean and a variance for each class and column."""
+        """Number of free parameters: K - 1 for the classes, 2 for each class and column, and learned weights."""
         n_classes = len(self.classes_)
-        return n_classes - 1 + 2 * n_classes * self.n_features_in_
+        return n_classes - 1 + 2 * n_classes * self.n_features_in_ + self._n_weights
 
     @property
     def _parameters(self) -> GaussianParameters:

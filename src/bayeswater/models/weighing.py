@@ -268,6 +268,10 @@ class WeighsTerms(Base):
         return self._learns_weights and "term_weights_" in self.__dict__
 
     @property
+    def _n_weights(self) -> int:
+        return self.term_weights_.n_parameters if self._is_weighed else 0
+
+    @property
     def _row_weights(self) -> TermWeights | None:
         """Give the weights, laid out for the terms there are now; None where there are none."""
         return self.term_weights_.for_terms(self._term_names) if self._is_weighed else None

@@ -496,6 +496,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
 
     @property
     def n_parameters(self) -> int:
-        """Number of free parameters: K - 1 for the classes, and those of each column."""
+        """Number of free parameters: K - 1 for the classes, those of each column, and weights that were learned."""
         groups, parts = self.statistics_.columns.groups, families_of(self.columns_)
-        return len(self.classes_) - 1 + sum(part.n_parameters(groups[key]) for key, part in parts.items())
+        of_columns = sum(part.n_parameters(groups[key]) for key, part in parts.items())
+        return len(self.classes_) - 1 + of_columns + self._n_weights

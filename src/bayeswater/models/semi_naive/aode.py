@@ -261,14 +261,14 @@ class AODE(WeighsTerms, StateClassifier):
 
     @property
     def n_parameters(self) -> int:
-        """Number of free parameters of all estimators: K v_i - 1 of the parent, and K v_i (v_j - 1) of each child."""
+        """Free parameters of all estimators: K v_i - 1 of the parent, K v_i (v_j - 1) of each child; and weights."""
         joint = self._joint()
         k, v = joint.estimate.n_classes, joint.estimate.n_states
         if len(v) == 1:
-            return int(k - 1 + k * max(v[0] - 1, 0))
+            return int(k - 1 + k * max(v[0] - 1, 0)) + self._n_weights
         children = np.maximum(v - 1, 0) * joint.is_child
         each = k * v - 1 + k * v * (children.sum() - children)
-        return int(each[joint.is_parent].sum())
+        return int(each[joint.is_parent].sum()) + self._n_weights
 
     @property
     def _implying(self) -> float | None:
