@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 # Workers and the processes that they start have one thread each for matrices; read when NumPy is imported. Two workers
 # on two cores would have four that wait for one another at full speed: five times the time of a fit of small matrices.
@@ -26,6 +27,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell sets that for w
 # A process that has answered for many small tables loads loops for every further kind of them (`Kernel.serves`): in one
 # of many thousand tests that is minutes of compiling. `tests/kernels/test_compiling.py` counts from zero.
 compiling.Kernel.cells_answered = -(10**18)
+
+# The same examples on every run find no more in a hundred than in fifty; what is new is sought with the profile
+# "default", which draws others, and by the fuzzers.
+settings.register_profile("ci", settings.get_profile("ci"), max_examples=50)
 
 TESTS = Path(__file__).parent
 UNTRACED = ("fuzz", "laws", "oracles", "peers", "kernels")
