@@ -1,6 +1,7 @@
 """`export` as it is called: by paths and kinds, by the command, and what it refuses."""
 
 import os
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -92,3 +93,17 @@ def test_public_tables_are_answered_alike(name, tmp_path):
         for answers in (by_python, by_duckdb, by_onnx):
             found = np.array(answers(model, used(model, asked), tmp_path), dtype=float)
             assert_allclose(found, want, rtol=0, atol=1e-12, err_msg=f"{name} {kind} {answers.__name__}")
+
+
+@pytest.mark.parametrize("kind", ["KDB", "GaussianClassifier"])
+@pytest.mark.parametrize("target", ["sql", "onnx"])
+def test_what_would_have_to_be_summed_over_is_refused_before_a_row_is_asked(kind, target):
+    if target == "onnx":
+        pytest.importorskip("onnx")
+    model = fitted(kind)
+    with pytest.raises(bw.ParameterError, match=r"sums over what it may be.*whole_rows=True"):
+        bw.export(model, target)
+    refusing = copy(model).set_params(missing="error")
+    if kind != "GaussianClassifier":
+        refusing.set_params(unseen="error")
+    assert bw.export(refusing, target)  # which refuses such rows itself

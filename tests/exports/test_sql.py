@@ -25,7 +25,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::bayeswater.UnseenCategoryWarnin
 
 def query_of(kind, dialect):
     model = fitted(kind)
-    return bw.export(model, "sql", dialect=dialect, keep=["row id"], loss=COSTS if len(model.classes_) == 3 else None)
+    loss = COSTS if len(model.classes_) == 3 else None
+    return bw.export(model, "sql", dialect=dialect, keep=["row id"], loss=loss, whole_rows=True)
 
 
 def numbered(kind):

@@ -18,6 +18,7 @@ def export(
     single: Annotated[bool, Parameter(name="--float", negative=())] = False,
     lang: Literal["en", "zh"] | None = None,
     table: str | None = None,
+    whole_rows: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Write a model as a program that gives the same answers without this library.
 
@@ -33,6 +34,8 @@ def export(
         Language of the page.
     table
         Table that SQL selects from; rows unless told.
+    whole_rows
+        Rows lack no cell: for models that SQL and ONNX could not sum over what is missing in.
     """
     from bayeswater.cli.costs import Costs
     from bayeswater.cli.models import load_model
@@ -41,5 +44,14 @@ def export(
 
     classifier = load_model(model)
     costs = None if loss is None else Costs.read(loss, classifier).loss
-    path = write(classifier, Path(target), dialect=dialect, loss=costs, single=single, lang=lang, table=table)
+    path = write(
+        classifier,
+        Path(target),
+        dialect=dialect,
+        loss=costs,
+        single=single,
+        lang=lang,
+        table=table,
+        whole_rows=whole_rows,
+    )
     say(f"wrote {path}")

@@ -24,6 +24,7 @@ class Wishes:
     lang: str | None = None
     table: str | None = None
     keep: tuple[str, ...] | None = None
+    whole_rows: bool | None = None
 
 
 Files = dict[str, str | bytes]
@@ -45,6 +46,7 @@ def _javascript(form: ScoringForm, wishes: Wishes) -> Files:
 def _sql(form: ScoringForm, wishes: Wishes) -> Files:
     from bayeswater.exports.sql.select import sql_text
 
+    _require_whole_rows(form, wishes)
     return {".sql": sql_text(form, wishes.dialect or "duckdb", wishes.table or "rows", wishes.keep)}
 
 
@@ -63,7 +65,19 @@ def _html(form: ScoringForm, wishes: Wishes) -> Files:
 def _onnx(form: ScoringForm, wishes: Wishes) -> Files:
     from bayeswater.exports.onnx import onnx_bytes
 
+    _require_whole_rows(form, wishes)
     return {".onnx": onnx_bytes(form)}
+
+
+def _require_whole_rows(form: ScoringForm, wishes: Wishes) -> None:
+    """Refuse a model that sums over what is missing, unless it is said that nothing is."""
+    needed = form.needed()
+    if needed and not wishes.whole_rows:
+        raise ParameterError(
+            f"of a row that lacks {needed[0]!r}, or has a value there that no row had, {form.model} sums over what it "
+            "may be, which neither SQL nor ONNX can; where your rows lack nothing, say whole_rows=True, and others are "
+            "answered with NULL or NaN; or export it as C, JavaScript, Python or a page"
+        )
 
 
 @dataclass(frozen=True)
@@ -76,8 +90,8 @@ class Target:
 
 
 TARGETS = {
-    "sql": Target((".sql",), _sql, ("dialect", "table", "keep")),
-    "onnx": Target((".onnx",), _onnx),
+    "sql": Target((".sql",), _sql, ("dialect", "table", "keep", "whole_rows")),
+    "onnx": Target((".onnx",), _onnx, ("whole_rows",)),
     "c": Target((".c",), _c, ("single",)),
     "javascript": Target((".js", ".mjs"), _javascript),
     "html": Target((".html", ".htm"), _html, ("lang",)),
@@ -95,6 +109,7 @@ def export(
     lang: str | None = None,
     table: str | None = None,
     keep: Sequence[str] | None = None,
+    whole_rows: bool = False,
 ) -> Any:
     """Write a fitted classifier as a program that gives the same answers without this library.
 
@@ -116,6 +131,9 @@ def export(
         Name of the table that SQL selects from; "rows" unless told.
     keep : names of columns, optional
         Columns of that table that stand before the answers of SQL; those of the model unless told.
+    whole_rows : bool, default False
+        Whether rows lack no cell. SQL and ONNX cannot sum over what others depend on: `KDB`, `SKDB` and a
+        `GaussianClassifier` of correlated columns are refused there without it, and with it such rows are NULL or NaN.
 
     Returns
     -------
@@ -139,6 +157,7 @@ def export(
     """
     kind, path = _asked_for(target)
     given = {"dialect": dialect, "single": single or None, "lang": lang, "table": table, "keep": keep}
+    given["whole_rows"] = whole_rows or None
     for wish, value in given.items():
         if value is not None and wish not in TARGETS[kind].hears:
             raise ParameterError(f"{wish}={value!r} says nothing to {kind}; leave it out")
@@ -146,7 +165,7 @@ def export(
         if value is not None and value not in known:
             raise ParameterError(f"{wish} is {value!r}; it can be one of {list(known)}")
     name = "model" if path is None else path.stem
-    wishes = Wishes(name, dialect, single, lang, table, None if keep is None else tuple(keep))
+    wishes = Wishes(name, dialect, single, lang, table, None if keep is None else tuple(keep), whole_rows)
     files = TARGETS[kind].write(form_of(model, loss), wishes)
     if path is None:
         return next(iter(files.values()))

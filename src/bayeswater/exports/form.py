@@ -193,6 +193,21 @@ class ScoringForm:
         """Numbers that the terms hold, which is about what their text is long by."""
         return sum(sum(array.size for array in _arrays(term)) for term in self.terms)
 
+    def needed(self) -> list[str]:
+        """Name the columns that others depend on, and that a row which is not refused may lack."""
+        found: set[int] = set()
+        for term in self.terms:
+            if isinstance(term, GaussianTerm) and not self.refuses_missing:
+                found |= set(term.cells)
+            if isinstance(term, GraphTerm):
+                parents = {term.cells[p] for own in term.parents for p in own}
+                found |= {cell for cell in parents if self._may_be_gone(self.cells[cell])}
+        return [self.fields[field].name for field in sorted({self.cells[cell].field for cell in found})]
+
+    def _may_be_gone(self, cell: Cell) -> bool:
+        may_miss = not self.refuses_missing and cell.missing >= cell.n_states > 0
+        return may_miss or (isinstance(cell.form, LabelForm) and not self.refuses_unseen)
+
     def size(self) -> str:
         """Say how large it is."""
         return f"{len(self.fields):,} columns, {self.n_classes:,} classes and {self.n_numbers:,} numbers"
