@@ -19,5 +19,5 @@ def test_a_connect_session_gives_the_same_sums_answers_and_errors() -> None:
     here, source = Path(__file__).parent, Path(bayeswater.__file__).parents[1]
     env = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(source)}  # its workers have another folder
     program = [sys.executable, str(here / "connect_session.py"), str(here)]
-    run = subprocess.run(program, env=env, capture_output=True, text=True, timeout=300)
+    run = subprocess.run(program, env=env, capture_output=True, text=True, timeout=1800)
     assert run.stdout.strip().endswith("ok"), run.stderr[-3000:]

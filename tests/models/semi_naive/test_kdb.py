@@ -1,5 +1,6 @@
 """KDB, SKDB and A2DE as a user meets them: structure, laws, bad input, reasons, samples, networks."""
 
+import warnings
 from itertools import product
 
 import numpy as np
@@ -170,6 +171,26 @@ def test_a_frame_is_read_once_however_many_passes_a_fit_makes(model, monkeypatch
     monkeypatch.setattr(raw_table, "read_frame", lambda X: [read.append(len(X)), original(X)][1])
     new(model, calibrate=True).fit(frame, labels)
     assert read.count(300) <= 2  # once more for the ranges that explanations speak of
+
+
+@pytest.mark.parametrize("model", [TAN(), KDB(), SKDB(), SPODE()], ids=str)
+def test_columns_of_nearly_as_many_names_as_rows_cost_no_accuracy(model):
+    rng = np.random.default_rng(5)
+    n, learned = 900, 450
+    y = rng.integers(0, 2, n)
+    said = {f"c{j}": (y + (rng.random(n) < 0.3)) % 2 + rng.integers(0, 2, n) for j in range(6)}
+    frame = pd.DataFrame({name: pd.Categorical(cells.astype(str)) for name, cells in said.items()})
+    ticket = [f"t{i}" for i in rng.integers(0, 700, n)]
+    cabin = [f"u{i}" if rng.random() < 0.3 else None for i in rng.integers(0, 300, n)]
+    named = frame.assign(ticket=pd.Categorical(ticket), cabin=pd.Categorical(cabin))
+
+    def error(table):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BayesWarning)
+            fitted = new(model).fit(table[:learned], y[:learned])
+        return (fitted.predict(table[learned:]) != y[learned:]).mean()
+
+    assert error(named) <= error(frame) + 0.02  # of 450 rows, what chance moves
 
 
 def test_a_table_of_names_has_no_parents_and_can_grow():

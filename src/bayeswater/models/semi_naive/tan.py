@@ -222,6 +222,10 @@ class SPODE(StateClassifier):
         found = yield Pass(SideBySide((coded,)), "choosing the super-parent")
         return self._of_least_loss(sums, found.parts[0])
 
+    def _estimate_of(self, pairs: PairCounts) -> PairEstimate:
+        estimate = super()._estimate_of(pairs)  # as in `TAN`
+        return estimate if self._is_given else replace(estimate, is_sparse=sparse_columns(estimate.states))
+
     def _keep_chosen(self, learned: LearnedStates, X: Any) -> Self:
         if not self._is_given:
             warn_of_sparse_columns(pairs_of(learned.sums), finds_parents=False)
