@@ -168,7 +168,7 @@ def test_what_is_left_by_rounding_counts_as_zero(logs_without, use_loop):
 
 
 # Whole numbers: every product and sum is exact.
-WEIGHT = np.arange(-9.0, 9.0).reshape(6, 3)
+WEIGHT = np.arange(-15.0, 15.0).reshape(6, 5)
 CASES = [*[(kind, "C") for kind in NUMBER_KINDS], ("float64", "F"), ("uint8", "F"), ("float64", "strided")]
 
 
@@ -178,10 +178,12 @@ def by_hand_of_linear_joint(X, threshold):
 
 @pytest.mark.parametrize("threshold", [None, 4.0], ids=["measured", "marked"])
 @pytest.mark.parametrize(("kind", "layout"), CASES)
-def test_dense_rows_are_multiplied(kind, layout, threshold, monkeypatch):
+@pytest.mark.parametrize("use_loop", [True, False], ids=["loop", "BLAS"])
+def test_dense_rows_are_multiplied(kind, layout, threshold, use_loop, monkeypatch):
     monkeypatch.setattr(feature_sums, "STRETCH_CELLS", 30)  # several stretches, the last of them short
     X = numbers(np.random.default_rng(0), 17, 6, kind, layout)
-    np.testing.assert_array_equal(dense_times_weights(X, WEIGHT, threshold), by_hand_of_linear_joint(X, threshold))
+    found = dense_times_weights(X, WEIGHT, threshold, use_loop=use_loop)
+    np.testing.assert_array_equal(found, by_hand_of_linear_joint(X, threshold))
 
 
 @pytest.mark.parametrize("use_loop", [True, False], ids=["loop", "reference"])

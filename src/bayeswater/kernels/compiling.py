@@ -55,10 +55,11 @@ class Kernel:
     cells_answered = 0
     """Cells for which a reference has answered in this process, where any loop would have had its bits."""
 
-    def __init__(self, loop: Callable[..., Any], *, is_plain: bool = False) -> None:
+    def __init__(self, loop: Callable[..., Any], *, is_plain: bool = False, **options: Any) -> None:
         update_wrapper(self, loop)
         self.loop = loop
         self.is_plain = is_plain
+        self._options = options
         self._call: Callable[..., Any] | None = None
         self._kinds_at_hand: set[tuple[Any, ...]] = set()
         self._kinds_asked_for: set[tuple[Any, ...]] = set()
@@ -115,7 +116,7 @@ class Kernel:
 
     def _compiled(self) -> Callable[..., Any]:
         if not self.is_plain:
-            return _compile(self.loop)
+            return _compile(self.loop, **self._options)
         try:
             from bayeswater.kernels.plain_loops import PlainLoops
         except ImportError:  # passes are no promise of numba's: without them it only takes longer
@@ -154,6 +155,11 @@ def compiled_plainly(loop: Callable[..., Any]) -> Kernel:
     It has numbers, elements and shapes of arrays: no array expressions, no slices, no closures.
     """
     return Kernel(loop, is_plain=True)
+
+
+def compiled_in_any_order(loop: Callable[..., Any]) -> Kernel:
+    """Mark a loop whose sums may be added up in any order: they fill the lanes of the processor, as in BLAS."""
+    return Kernel(loop, fastmath={"reassoc", "contract", "nsz"})
 
 
 def _is_on() -> bool:

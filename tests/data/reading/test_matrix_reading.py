@@ -21,6 +21,7 @@ from bayeswater.data.reading import matrix_reading
 from bayeswater.data.reading.matrix_reading import (
     first_cell,
     one_array,
+    plain_matrix,
     read_dense,
     read_matrix,
     require_values,
@@ -302,3 +303,15 @@ def test_a_cell_that_is_neither_number_nor_text_is_refused_by_row_and_column(cel
     with pytest.raises(DataError, match=rf"column 'x0' holds a {type(cell).__name__} in row 1; convert it") as refused:
         read_matrix(cells, "GaussianNB")
     assert isinstance(refused.value, TypeError)  # as scikit-learn's checks have it
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "int64", "uint8"])
+def test_a_frame_of_polars_of_one_kind_without_nulls_is_one_array(kind):
+    values = np.arange(6).reshape(3, 2).astype(kind)
+    frame = pl.DataFrame(values, schema=["a", "b"])
+    matrix = plain_matrix(frame, "GaussianNB")
+    assert matrix.names == ("a", "b")
+    assert matrix.values.dtype == kind
+    np.testing.assert_array_equal(matrix.values, values)
+    for other in (frame.with_columns(b=None), frame.with_columns(b=pl.col("b").shift(1)), frame.cast(pl.String)):
+        assert plain_matrix(other, "GaussianNB") is None

@@ -30,6 +30,7 @@ from bayeswater.data.frames import (
     library_of,
     numeric_column,
     read_frame,
+    require_no_nul,
     require_own_names,
     unmasked,
 )
@@ -274,15 +275,29 @@ def _from_frame(X: Any, model: str) -> Matrix:
     return ColumnMatrix(columns, names) if values is None else DenseMatrix(values, names)
 
 
+COPIED_CELLS = 2**19
+"""Cells up to which the columns of a frame are copied into one array: it takes less time than to go by column."""
+
+
 def plain_matrix(X: Any, model: str) -> DenseMatrix | None:
-    """Read a frame of pandas with numbers of one plain kind: one block of memory, of which no cell is copied."""
-    kinds = set(X.dtypes.array) if library_of(X) == "pandas" else set()
-    if len(kinds) != 1 or not all(isinstance(kind, np.dtype) and kind.kind in NATIVE for kind in kinds):
+    """Read a frame with numbers of one plain kind as one array: of pandas no cell is copied, of polars only a few."""
+    library = library_of(X)
+    kinds = set(X.dtypes.array if library == "pandas" else X.dtypes if library == "polars" else ())
+    if len(kinds) != 1:
+        return None
+    (kind,) = kinds
+    if library == "polars":
+        is_plain = X.height * X.width <= COPIED_CELLS and (kind.is_float() or kind.is_integer())
+        if not is_plain or any(X.null_count().row(0)):
+            return None
+        require_no_nul(X.columns)
+    elif not isinstance(kind, np.dtype) or kind.kind not in NATIVE:
         return None
     require_cells(X.shape, model)
     names = given_names(X)
     require_own_names(names)
-    return DenseMatrix(_native(X.to_numpy()), tuple(names) if all(isinstance(name, str) for name in names) else None)
+    values = _native(X.to_numpy())
+    return DenseMatrix(values, tuple(names) if all(isinstance(name, str) for name in names) else None)
 
 
 def names_of(X: Any, names: tuple[str, ...]) -> tuple[str, ...] | None:
