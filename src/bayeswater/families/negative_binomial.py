@@ -145,8 +145,11 @@ class NegativeBinomialBlock(PoissonBlock):
         """Log-likelihood of counts in column j at the means of each class, (n_classes,) or (n_rows, n_classes)."""
         x, r = x[:, None], self.dispersion[j]
         counts = np.where(np.isnan(x), 0.0, x)
-        with np.errstate(divide="ignore"):
-            term = log_rise(counts, r) - log_factorial(counts) + xlogy(x, rate) - (x + r) * np.log1p(rate / r)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shared = log_rise(counts, r) + x * np.log(r) - log_factorial(counts)
+            # x log(rate) - x log(1 + rate / r) = x log(r) - x log(1 + r / rate): of large counts no digit is lost.
+            own = np.where(x == 0, 0.0, x * np.log1p(r / rate)) + r * np.log1p(rate / r)
+            term = shared - own
         return np.where(np.isnan(term), 0.0, term)  # a missing cell, or a column without a value
 
     def variance(self, j: int) -> Array:
@@ -157,7 +160,8 @@ class NegativeBinomialBlock(PoissonBlock):
     def _line_in_count(self, rate: Array, j: int) -> Weights:
         r = self.dispersion[j]
         with np.errstate(divide="ignore"):
-            return Weights(("x",), (np.log(rate) - np.log1p(rate / r))[None], -r * np.log1p(rate / r))
+            # Without x log(r), which all classes have.
+            return Weights(("x",), -np.log1p(r / rate)[None], -r * np.log1p(rate / r))
 
     def fact(self, j: int, *, is_unknown: bool) -> Fact | str:
         """Tell the counts that are not too improbable; a column without a value tells nothing."""
