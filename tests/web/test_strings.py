@@ -27,3 +27,11 @@ def test_both_languages_say_something_and_put_the_same_in():
     for name, (english, chinese) in known.items():
         assert english and chinese, name
         assert set(PUT_IN.findall(english)) == set(PUT_IN.findall(chinese)), name
+
+
+def test_sentences_of_the_library_are_put_into_chinese_with_the_same_places():
+    text = STATIC.joinpath("strings.js").read_text(encoding="utf-8")
+    said = re.findall(r'^  \["((?:[^"\\]|\\.)*)", "((?:[^"\\]|\\.)*)"\],$', text, re.MULTILINE)
+    assert len(said) > 20
+    for english, chinese in said:
+        assert set(PUT_IN.findall(chinese)) <= set(PUT_IN.findall(english)), english

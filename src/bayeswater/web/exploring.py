@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from bayeswater.errors import ParameterError
 from bayeswater.markup import html_table
+from bayeswater.phrases import Language, retold
 
 if TYPE_CHECKING:
     from bayeswater.web.subjects import Subject
@@ -22,6 +23,20 @@ START_SECONDS = 10.0
 """Time in which the server has to be there."""
 
 FRAME_HEIGHT = 720
+
+FRAME_WORDS = {
+    "en": {
+        "heads": "column|family|why",
+        "absent": "The page itself is not there: the kernel runs on another machine, or has ended. From a terminal:",
+        "machine": "that-machine",
+    },
+    "zh": {
+        "heads": "列|分布族|原因",
+        "absent": "页面本身不在：内核运行在另一台机器上，或已结束。在终端中：",
+        "machine": "那台机器",
+    },
+}
+"""What a frame says before the page has come."""
 
 
 class Exploration:
@@ -36,6 +51,7 @@ class Exploration:
         if lang is not None and lang not in LANGUAGES:
             raise ParameterError(f"lang is {lang!r}; it can be one of {list(LANGUAGES)}")
         self.subjects: tuple[Subject, ...] = ()
+        self.lang = lang
         self._coming: Future[Sequence[Subject]] = Future()
         self._socket = listening(port)
         self.access = Access(self._socket.getsockname()[1], in_frames=in_notebook())
@@ -172,33 +188,38 @@ def notebook_frame(page: Exploration) -> str:
 
     A kernel on another machine has its server there, too: the page cannot come, and the frame says so.
     """
+    lang, port = page.lang or "en", page.access.port
+    words, here = FRAME_WORDS[lang], "".join(_static_view(subject, lang) for subject in page.subjects)
     source = f"http://127.0.0.1:{page.access.port}/#key={page.access.key}"
     inner = (
         "<style>body{font:14px system-ui,sans-serif;margin:8px}table{border-collapse:collapse}"
         "td,th{text-align:left;padding:2px 10px 2px 0}iframe{border:0;width:100%;height:97vh;display:none}</style>"
-        f"<div id='here'>{''.join(map(_static_view, page.subjects))}<p id='note'></p></div>"
+        f"<div id='here'>{here}<p id='note'></p></div>"
         f"<iframe id='page' src='{escape(source, quote=True)}'></iframe><script>"
         f"let there=false;addEventListener('message',e=>{{if(e.origin==='http://127.0.0.1:{page.access.port}'"
         "&&e.data==='bayeswater'){there=true;document.getElementById('here').hidden=true;"
         "document.getElementById('page').style.display='block'}});"
         "setTimeout(()=>{if(!there)document.getElementById('note').textContent="
-        f"'The page itself is not there: the kernel runs on another machine, or has ended. "
-        f"From a terminal: ssh -L {page.access.port}:127.0.0.1:{page.access.port} that-machine'}},3000)</script>"
+        f"'{words['absent']} ssh -L {port}:127.0.0.1:{port} {words['machine']}'}},3000)</script>"
     )
     return (
         f'<iframe srcdoc="{escape(inner, quote=True)}" width="100%" height="{FRAME_HEIGHT}" style="border:0"></iframe>'
     )
 
 
-def _static_view(subject: "Subject") -> str:
+def _static_view(subject: "Subject", lang: str) -> str:
     """Say of a subject what needs no server."""
     from bayeswater.web.subjects import ClassifierSubject
 
     title = f"<h3>{escape(subject.name)}</h3>"
     if not isinstance(subject, ClassifierSubject):
         return f"{title}<p>{escape(repr(subject.model))}</p>"
-    heads = ("column", "family", "why")
-    rows = [(own.name, own.family or own.kind, own.why) for own in subject.fields.values()]
+    language = Language.of(lang)
+    heads = FRAME_WORDS[lang]["heads"].split("|")
+    rows = [
+        (own.name, retold(own.family or own.kind, language), retold(own.why, language))
+        for own in subject.fields.values()
+    ]
     shares = zip(subject.labels, subject.frequencies, strict=True)
     classes = ", ".join(f"{label} {100 * share:.1f} %" for label, share in shares)
     return f"{title}<p>{escape(f'{type(subject.model).__name__}: {classes}')}</p>{html_table(heads, rows)}"

@@ -24,7 +24,7 @@ export function mount(root, app) {
     told ??= await app.ask("learned", "columns", { lang: app.lang });
     if (!told || mode !== "columns") return;
     replace(place, wall, told.left_out.length ? el("details", { class: "rest" }, el("summary", {}, t("not_read", { n: told.left_out.length })),
-      told.left_out.map((own) => el("p", {}, label(own.name), " ", el("span", { class: "faint" }, own.why)))) : null);
+      told.left_out.map((own) => el("p", {}, label(t.column(own.name)), " ", el("span", { class: "faint" }, own.why)))) : null);
     replace(wall, told.columns.map((own) => card(own, app, state)));
     root.dataset.answered = "columns";
   };
@@ -35,21 +35,21 @@ function card(own, app, state) {
   const mark = state.facts[own.name];
   const open = () => enlarge(own, app, mark);
   return el("article", { class: "card" },
-    el("button", { type: "button", class: "plain", onclick: open, "aria-label": t("enlarge", { name: shortened(own.name) }) },
-      el("h3", {}, label(own.name, 26)),
+    el("button", { type: "button", class: "plain", onclick: open, "aria-label": t("enlarge", { name: shortened(t.column(own.name)) }) },
+      el("h3", {}, label(t.column(own.name), 26)),
       el("p", { class: "faint" }, [own.family, own.bits === null ? null : t("bits", { bits: number(own.bits, 3) })].filter(Boolean).join(" · "))),
-    own.picture ? picture(own.picture, subject.classes, { mark, title: t("picture_of", { name: shortened(own.name) }) }) : el("p", { class: "faint" }, t("no_picture")));
+    own.picture ? picture(own.picture, subject.classes, { mark, title: t("picture_of", { name: shortened(t.column(own.name)) }) }) : el("p", { class: "faint" }, t("no_picture")));
 }
 
 function enlarge(own, app, mark) {
   const { t, subject } = app;
-  const dialog = el("dialog", { class: "large", "aria-label": shortened(own.name), onclose: () => dialog.remove() },
+  const dialog = el("dialog", { class: "large", "aria-label": shortened(t.column(own.name)), onclose: () => dialog.remove() },
     el("form", { method: "dialog" }, el("button", { class: "forget", "aria-label": t("close") }, "×")),
-    el("h2", {}, label(own.name, 80)),
+    el("h2", {}, label(t.column(own.name), 80)),
     el("p", {}, own.family, " ", own.bits === null ? "" : term(t, "bits", t("bits", { bits: number(own.bits, 4) }))),
     el("p", { class: "faint" }, own.why),
     legend(subject.classes),
-    own.picture ? picture(own.picture, subject.classes, { width: 560, height: 260, mark, most: 40, title: own.name }) : null,
+    own.picture ? picture(own.picture, subject.classes, { width: 560, height: 260, mark, most: 40, title: t.column(own.name) }) : null,
     own.picture ? el("details", {}, el("summary", {}, t("table")), table(own.picture, subject.classes, t)) : null);
   document.body.append(dialog);
   dialog.showModal();
@@ -83,7 +83,7 @@ function drawNomogram(place, told, app) {
   parts.push(svg("circle", { class: "dot accent", cx: x(told.intercept), cy: 38, r: 4 }), svg("text", { class: "tick", x: x(told.intercept) + 7, y: 42 }, signed(told.intercept)));
   told.scales.forEach((own, i) => {
     const y = 38 + (i + 1) * line;
-    parts.push(svg("text", { class: "tick strong", x: left - 12, y: y + 4, "text-anchor": "end" }, drawn(own.name, 24), svg("title", {}, shortened(own.name, 200))));
+    parts.push(svg("text", { class: "tick strong", x: left - 12, y: y + 4, "text-anchor": "end" }, drawn(t.column(own.name), 24), svg("title", {}, shortened(t.column(own.name), 200))));
     parts.push(svg("line", { class: "base", x1: x(Math.min(...own.odds)), x2: x(Math.max(...own.odds)), y1: y, y2: y }));
     const isNumber = typeof own.at[0] === "number";
     const stops = own.at.map((at, k) => [at, own.odds[k]]).sort((a, b) => a[1] - b[1]);

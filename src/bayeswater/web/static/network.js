@@ -100,13 +100,13 @@ export function mount(root, app) {
   const doing = button("net_doing", () => set({ doing: !net().doing }, false), { title: t("net_doing_how") });
   const best = button("net_best", () => set({ best: !net().best }, false), { title: t("net_best_how") });
   const focus = button("net_focus", () => { const own = net(); look(own.focus === null ? own.chosen.at(-1) ?? picture.current : null); }, { title: t("net_focus_how") });
-  const steps = el("select", { "aria-label": t("net_steps"), onchange: () => set({ steps: Number(steps.value) }, false) },
+  const steps = el("select", { hidden: true, "aria-label": t("net_steps"), onchange: () => set({ steps: Number(steps.value) }, false) },
     [1, 2, 3].map((n) => el("option", { value: n }, t("net_step", { n }))));
   const levels = el("select", { "aria-label": t("net_levels"), title: t("net_levels_how"), onchange: () => look(null, { levels: Number(levels.value) || null }) },
     el("option", { value: "" }, t("net_all_levels")), [1, 2, 3, 4, 5].map((n) => el("option", { value: n }, t("net_level", { n }))));
   const file = el("input", { type: "file", accept: ".json,application/json", hidden: true, onchange: () => read() });
   const reader = button("net_read", () => file.click(), { title: t("net_read_how") });
-  const kinds = el("select", { "aria-label": t("net_save"), onchange: () => { save(kinds.value); kinds.value = ""; } });
+  const kinds = el("select", { class: "short", "aria-label": t("net_save"), onchange: () => { save(kinds.value); kinds.value = ""; } }, el("option", { value: "" }, t("net_save")));
   const zooms = el("span", { class: "zooms", role: "group", "aria-label": t("net_zoom") },
     el("button", { type: "button", "aria-label": t("net_nearer"), onclick: () => picture.zoom(1.25) }, "+"),
     el("button", { type: "button", "aria-label": t("net_farther"), onclick: () => picture.zoom(0.8) }, "−"),
@@ -149,7 +149,7 @@ export function mount(root, app) {
         if (!found) return;
         if (!all) {
           all = found;
-          kinds.append(el("option", { value: "" }, t("net_save")), ...[["evidence", t("net_evidence")], ["svg", "SVG"], ["png", "PNG"], ...Object.entries(all.files)]
+          kinds.append(...[["evidence", t("net_evidence")], ["svg", "SVG"], ["png", "PNG"], ...Object.entries(all.files)]
             .map(([kind, name]) => el("option", { value: kind }, name)));
           own = net();
           drawing = partAs();

@@ -230,7 +230,7 @@ function turning(more, app) {
   const can = (turn) => turn.fact !== null && turn.fact !== undefined;
   return el("div", { class: "turns" }, el("h3", {}, t(alone ? "would_turn" : "would_turn_together")),
     el("ul", {}, turns.map((turn) => el("li", {},
-      label(turn.column, 24), " ", label(turn.change, 30), alone ? [" → ", label(subject.classes[turn.prediction], 16), " "] : " ",
+      label(t.column(turn.column), 24), " ", label(turn.change, 30), alone ? [" → ", label(subject.classes[turn.prediction], 16), " "] : " ",
       alone && can(turn) ? el("button", { type: "button", onclick: () => put([turn]) }, t("set")) : null))),
     !alone && turns.every(can) ? el("button", { type: "button", onclick: () => put(turns) }, t("set_both")) : null);
 }
@@ -242,7 +242,7 @@ function waterfall(place, told, app) {
   const against = el("select", { "aria-label": t("against"), onchange: (event) => app.change({ against: event.target.value }) },
     subject.classes.map((name, code) => code === told.prediction ? null : el("option", { value: name, selected: code === told.against }, shortened(name, 24))));
   const reasons = told.reasons.slice(0, MOST_REASONS);
-  const steps = [{ name: t("before"), value: told.intercept }, ...reasons.map((own) => ({ name: own.column, cell: own.value, value: own.contribution, own })), { name: t("sum"), value: told.log_odds, isSum: true }];
+  const steps = [{ name: t("before"), value: told.intercept }, ...reasons.map((own) => ({ name: t.column(own.column), cell: own.value, value: own.contribution, own })), { name: t("sum"), value: told.log_odds, isSum: true }];
   const finite = (x) => (typeof x === "string" ? 0 : x);
   let at = 0;
   for (const step of steps) {
@@ -281,7 +281,7 @@ function waterfall(place, told, app) {
     el("table", { class: "waterfall" }, el("caption", { class: "unseen" }, t("waterfall")), el("tbody", {}, rows)), detail,
     told.reasons.length > MOST_REASONS ? el("p", { class: "faint" }, t("more_columns", { n: told.reasons.length - MOST_REASONS })) : null,
     told.calibrated_log_odds !== null ? el("p", { class: "faint" }, term(t, "calibrated", t("calibrated", { odds: signed(told.calibrated_log_odds) }))) : null,
-    el("ul", { class: "sentences" }, reasons.slice(0, 5).map((own) => el("li", {}, el("b", {}, label(own.column, 24)), " ", shortened(own.how, 240),
+    el("ul", { class: "sentences" }, reasons.slice(0, 5).map((own) => el("li", {}, el("b", {}, label(t.column(own.column), 24)), " ", shortened(own.how, 240),
       own.words.length ? el("span", { class: "words" }, own.words.slice(0, 8).map((word) => el("span", { class: `word ink ${colour(word.contribution >= 0 ? told.prediction : told.against)}`, title: signed(word.contribution) }, label(word.word, 20), " "))) : null))));
 }
 

@@ -82,6 +82,9 @@ const STRINGS = {
   nomogram_how: ["Find each cell on its scale, add the numbers below or above it, and start from the first line.", "在每条刻度上找到取值，把对应的数字相加，从第一行开始。"],
   nomogram_apart: ["Each scale is of its column alone: where columns depend on each other, sums are approximate.", "每条刻度仅代表该列本身：各列相互依赖时，相加只是近似。"],
   chosen: ["Class", "类"],
+  part_weekday: ["{name} (weekday)", "{name}（星期）"],
+  part_month: ["{name} (month)", "{name}（月份）"],
+  part_time: ["{name} (time)", "{name}（时间）"],
   // decisions
   panel_costs: ["What decisions cost", "决策成本"],
   panel_row: ["This row", "当前行"],
@@ -298,11 +301,16 @@ function said(text, lang) {
   return text;
 }
 
-// Gives the words of a language by their name; `said` puts a sentence of the library into it, where it is known.
+// Gives the words of a language by their name; `said` puts a sentence of the library into it, where it is known, `column` the name of one.
 export function translator(lang) {
   const words = (name, values = {}) => {
     const text = STRINGS[name]?.[lang === "zh" ? 1 : 0] ?? name;
     return text.replace(/\{(\w+)\}/g, (whole, key) => (key in values ? values[key] : whole));
   };
-  return Object.assign(words, { said: (text) => said(text, lang) });
+  // A part of a date is a column of its own, called after it.
+  const column = (name) => {
+    const found = name.match(/^(.+) \((weekday|month|time)\)$/s);
+    return found ? words(`part_${found[2]}`, { name: found[1] }) : name;
+  };
+  return Object.assign(words, { said: (text) => said(text, lang), column });
 }
