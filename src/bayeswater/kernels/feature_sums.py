@@ -280,8 +280,8 @@ def dense_times_weights(X: Array, weight: Array, threshold: float | None, *, use
     stretch, small = max(1, STRETCH_CELLS // X.shape[1]), SMALL_PRODUCT // weight.size
     if small >= ROWS_OF_PRODUCT:
         stretch = min(stretch, small)
-    by_class, by_column = np.ascontiguousarray(weight.T), X.strides[0] < X.strides[1]
-    few = len(by_class) <= FEW_CLASSES
+    few, by_column = weight.shape[1] <= FEW_CLASSES, X.strides[0] < X.strides[1]
+    by_class = np.ascontiguousarray(weight.T) if few else weight.T
     for start in range(0, len(X), stretch):
         rows = slice(start, start + stretch)
         x = X[rows] if threshold is None else X[rows] > threshold
@@ -289,7 +289,7 @@ def dense_times_weights(X: Array, weight: Array, threshold: float | None, *, use
         if few and by_column:
             joint[rows] = np.matmul(by_class, x.T).T
         elif few and use_loop:
-            _dense_times_few_weights_loop(x, by_class, joint[rows])
+            _dense_times_few_weights_loop(np.ascontiguousarray(x), by_class, joint[rows])
         else:
             np.matmul(x, weight, out=joint[rows])
     return joint
