@@ -209,7 +209,8 @@ def _declared(
     if element.tag not in NODES:
         raise file.error(
             element.place,
-            f"a node <{element.tag}> is no part of a Bayesian network of tables; remove it, or make it <cpt>",
+            f"a node <{element.tag}> is no part of a Bayesian network of tables; remove it, or make it <cpt>"
+            "; DecisionNetwork.read reads influence diagrams",
         )
     parts: dict[str, list[Element]] = {tag: [] for tag in KNOWN}
     for child in element.children:

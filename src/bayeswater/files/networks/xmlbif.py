@@ -87,7 +87,9 @@ def _variable(file: XmlFile, element: Element, name_of: Callable[[str], str]) ->
     kind = element.attributes.get("TYPE", "nature")
     if kind != "nature":
         raise file.error(
-            element.place, f"a variable of type {kind!r} is no part of a Bayesian network of tables; remove it"
+            element.place,
+            f"a variable of type {kind!r} is no part of a Bayesian network of tables; remove it, or read an influence "
+            "diagram with DecisionNetwork.read",
         )
     parts = _parts(file, element, VARIABLE)
     name = _only(file, parts["NAME"], element, "NAME")
