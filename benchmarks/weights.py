@@ -11,10 +11,12 @@ these tables, which flatters them a little.
 The explainable boosting machine of InterpretML (EBM), where it is installed, is measured with its defaults on the
 tables of up to 1000 rows, first fold.
 
+Texts, whose words have weights, are measured by `benchmarks.weights_text`.
+
 The tables are no part of the project: they are looked for under BAYESWATER_DATA. Every fold is written down as soon as
 it is done, in weights.json, and not measured again; the table is WEIGHTS.md.
 
-    python -m benchmarks.weights [names of tables]
+    python -m benchmarks.weights [names of tables or corpora]
 """
 
 import json
@@ -31,6 +33,7 @@ import pandas as pd
 
 from bayeswater import AODE, NaiveBayes
 from bayeswater.decision.scorecard import Scorecard
+from benchmarks import weights_text
 from benchmarks.accuracy import LEAST_PROBABILITY, REFERENCE, as_lines, folds, read
 from benchmarks.report import HERE
 
@@ -104,7 +107,7 @@ def markdown(done: dict[str, Any]) -> str:
         own = {model: np.mean([means[model] for means in beside], axis=0) for model in shown}
         lines.append(f"| mean of the {len(beside)} with EBM | {' | '.join(_cell(own[model]) for model in shown)} |")
         lines += ["", "Seconds to fit, mean of the tables with EBM: " + _seconds(own)]
-    lines += ["", "Seconds to fit, mean of all tables: " + _seconds(mean)]
+    lines += ["", "Seconds to fit, mean of all tables: " + _seconds(mean), *weights_text.section(done)]
     return "\n".join(lines) + "\n"
 
 
@@ -131,9 +134,10 @@ def _protocol(with_ebm: bool) -> str:
 def main() -> None:
     """Measure what is not measured yet, and write the table."""
     done = json.loads(FOLDS.read_text()) if FOLDS.exists() else {}
-    for name in sys.argv[1:] or REFERENCE:
+    for name in sys.argv[1:] or [*REFERENCE, *weights_text.CORPORA]:
+        measured = weights_text.measure if name in weights_text.CORPORA else measure
         try:
-            measure(name, done, lambda: FOLDS.write_text(as_lines(done)))
+            measured(name, done, lambda: FOLDS.write_text(as_lines(done)))
         except FileNotFoundError:
             print(f"{name} skipped: there is no such table")
             continue

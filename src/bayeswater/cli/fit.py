@@ -250,7 +250,7 @@ def _learned(
     model = kind(**{**settings, "calibrate": calibrate and not at_once})
     with passes_shown(rows, lambda: examples.under_way):
         review = learned_from(model, examples, checkpoint, lambda: model.leave_one_out(examples))
-    if calibrate and at_once:
+    if calibrate and at_once and model.weights is None:  # weights have their temperature in them
         model.calibrate_with(review)
     return FittedModel(model, examples, review)
 

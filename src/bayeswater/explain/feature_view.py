@@ -24,6 +24,7 @@ class FeatureTerms:
     threshold : value over which a mark is there
     distance : how far a change of each mark is (n_features,), infinite where all rows have the same
     is_score : whether weights are scores that make up no distribution
+    is_scaled : whether rows are scaled by their length, so that a feature that were not there would change the others
     """
 
     weight: Array
@@ -31,6 +32,7 @@ class FeatureTerms:
     threshold: float = 0.0
     distance: Array | None = None
     is_score: bool = False
+    is_scaled: bool = False
 
     def terms(self, cells: Array | SparseMatrix) -> Array:
         """What each cell of some rows adds to each class: (n_rows, n_features, n_classes)."""
@@ -76,6 +78,8 @@ class FeatureView(ColumnView):
     def options(self, row: int, chosen: int) -> Options | None:
         """Give the other mark, where rows had it; or leave a feature out that is there."""
         number, terms = self._number(row), self.block
+        if terms.is_scaled:
+            return None
         if terms.absent is None:
             nothing = self.language.say("=", value=0)
             return Options(np.zeros(1), np.ones(1), lambda _: nothing, int) if number > 0 else None

@@ -51,7 +51,8 @@ from bayeswater.inference.normal_joint import GaussianJoint, IndependentJoint
 from bayeswater.models.calibrating import Calibration
 from bayeswater.models.categorical_nb import CategoricalNB
 from bayeswater.models.classifier import scored_by
-from bayeswater.models.feature_nb import BernoulliNB, FeatureClassifier
+from bayeswater.models.feature_classifier import FeatureClassifier
+from bayeswater.models.feature_nb import BernoulliNB
 from bayeswater.models.gaussian_classifier import GaussianClassifier
 from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
@@ -160,6 +161,10 @@ def _text_form(form: WordForm, name: str) -> TextForm:
     analyser = form.analyser
     if form.words is None or analyser is None:
         raise ParameterError(f"the words of column {name!r} are hashed, and cannot be exported; fit without n_hash")
+    if analyser.pairs:
+        raise ParameterError(
+            f"pairs of words of column {name!r} are counted, and cannot be exported; fit without weights"
+        )
     if analyser.vectorizer is None:
         return TextForm(form.words, analyser.binary)
     settings = dict(analyser.vectorizer)

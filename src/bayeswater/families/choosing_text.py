@@ -30,6 +30,7 @@ from bayeswater.typing import Array
 own_reasons(
     {
         "no class has a second row to compare readings by": "没有哪一类有第二行可供比较读法",
+        "words have weights": "词带有权重",
         "leave-one-out of {n} rows: {parts}": "对 {n} 行留一：{parts}",
         "{title} {n} % right (log-loss {loss})": "{title} 正确 {n} %（对数损失 {loss}）",
     }
@@ -113,6 +114,17 @@ def settle_texts(
         changed[column.name] = _with_best_reading(column, reports)
     groups = ColumnGroups(sums.classes, plan.with_columns(changed), sums.columns.groups)
     return replace(sums, columns=groups)
+
+
+def settle_weighed_texts(sums: Sums[ColumnGroups]) -> Sums[ColumnGroups]:
+    """Count the words of texts whose reading is open: weights of words choose a reading of their own."""
+    plan = sums.columns.plan
+    texts = plan.of_families(TEXT)
+    changed = {
+        column.name: replace(column, family=COUNTED, why=f"{column.why}; words have weights") for column in texts
+    }
+    groups = ColumnGroups(sums.classes, plan.with_columns(changed), sums.columns.groups)
+    return replace(sums, columns=groups) if changed else sums
 
 
 def _with_best_reading(column: Column, reports: Mapping[str, WordReport]) -> Column:

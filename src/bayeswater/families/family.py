@@ -91,7 +91,7 @@ class Settings:
     `alpha` and `variance_floor` are for those who estimate column by column. `as_found` says that categories may be
     coded in the order of their dictionary: `count` sorts them. Who hands the codes to sums of another kind needs them
     sorted. `unknown` marks, by column, cells (n_rows,) of which nothing is known: not even, where that is a state, that
-    they are empty.
+    they are empty. `words` finds those of texts that nothing is said about.
     """
 
     model: str
@@ -102,6 +102,7 @@ class Settings:
     given: Mapping[str, ColumnSettings] = field(default_factory=dict)
     as_found: bool = False
     unknown: Mapping[str, Array | slice] = field(default_factory=dict, compare=False)  # no parameter hangs on it
+    words: TextAnalyser = field(default=TextAnalyser(), compare=False)  # nor on this: the plan says what was found
 
     def of(self, column: Column) -> ColumnSettings:
         """What is said about one column."""

@@ -68,9 +68,13 @@ FAMILY_OF = {
 
 FLAG = FAMILY_OF["flag"]
 
+WORDS = TextAnalyser()
 
-def plan_columns(raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str) -> ColumnPlan:
-    """Plan the columns of a table; `numeric` is the family of numbers that nothing is said about."""
+
+def plan_columns(
+    raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str, words: TextAnalyser = WORDS
+) -> ColumnPlan:
+    """Plan the columns of a table, by the family of numbers, and the words of texts, that nothing is said about."""
     # Kinds that take all rows to tell are found on our threads, before columns are looked at one after the other.
     judged = [
         name
@@ -82,7 +86,7 @@ def plan_columns(raw: RawTable, given: Mapping[str, ColumnSettings], numeric: st
     kinds = dict(zip(judged, found, strict=False))
     columns: list[Column] = []
     for name in raw.names:
-        columns += _planned(name, raw, given, numeric, kinds.get(name))
+        columns += _planned(name, raw, given, numeric, words, kinds.get(name))
     known = [column.name for column in columns]
     require_own_names(known)
     unknown = [name for name in given if name not in known]
@@ -95,13 +99,13 @@ def plan_columns(raw: RawTable, given: Mapping[str, ColumnSettings], numeric: st
 
 
 def replan_open(
-    plan: ColumnPlan, raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str
+    plan: ColumnPlan, raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str, words: TextAnalyser = WORDS
 ) -> tuple[ColumnPlan, Late]:
     """Plan the columns that were empty so far by rows that may have values there; give those that have one.
 
     The plan that was made stays as it is in all other columns.
     """
-    found = {column.source: tuple(_planned(column.source, raw, given, numeric)) for column in plan.open}
+    found = {column.source: tuple(_planned(column.source, raw, given, numeric, words)) for column in plan.open}
     late = {source: columns for source, columns in found.items() if columns[0].why != NO_VALUE}
     if not late:
         return plan, late
@@ -168,7 +172,12 @@ def agreed(mine: tuple[Column, ...] | None, theirs: tuple[Column, ...] | None) -
 
 
 def _planned(
-    name: str, raw: RawTable, given: Mapping[str, ColumnSettings], numeric: str, kind: ColumnKind | None = None
+    name: str,
+    raw: RawTable,
+    given: Mapping[str, ColumnSettings],
+    numeric: str,
+    words: TextAnalyser,
+    kind: ColumnKind | None = None,
 ) -> list[Column]:
     said = given.get(name, NOTHING_SAID)
     if isinstance(raw.columns[name], SparseMatrix):
@@ -207,7 +216,7 @@ def _planned(
             f"columns={{{name!r}: 'categorical'}}",
             BayesWarning,
         )
-    analyser = (said.analyser or TextAnalyser()) if family in (*OF_TEXT, TEXT) else None
+    analyser = (said.analyser or words) if family in (*OF_TEXT, TEXT) else None
     if family in NUMERIC:
         require_options(name, family, said.options)
     options = tuple((option, float(number)) for option, number in said.options)

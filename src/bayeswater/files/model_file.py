@@ -33,7 +33,12 @@ from bayeswater.typing import Array
 FORMATS = (1,)
 """Versions of the format that can be read; the last one is written."""
 
-DTYPES: dict[str, np.dtype[Any]] = {"I64": np.dtype("<i8"), "F64": np.dtype("<f8"), "U8": np.dtype("|u1")}
+DTYPES: dict[str, np.dtype[Any]] = {
+    "I64": np.dtype("<i8"),
+    "F64": np.dtype("<f8"),
+    "F32": np.dtype("<f4"),
+    "U8": np.dtype("|u1"),
+}
 """The numbers that a model file holds, and the bytes of its words, by the names of safetensors."""
 
 MOST_DIMENSIONS = 8
@@ -45,7 +50,7 @@ Document = dict[str, Any]
 
 
 def write_model_file(path: Path, document: Document, arrays: dict[str, Array]) -> None:
-    """Write a document and arrays of int64, float64 or bytes, all or nothing."""
+    """Write a document and arrays of int64, float64, float32 or bytes, all or nothing."""
     from safetensors.numpy import save  # only whoever saves needs it
 
     require(not path.is_dir(), "it is a directory; give the name of a file")
@@ -164,8 +169,9 @@ def _layout(header: Document, n_bytes: int) -> dict[str, tuple[np.dtype[Any], tu
 
 def _place(name: str, entry: Any) -> tuple[int, int, str, np.dtype[Any], tuple[int, ...]]:
     match entry:
-        case {"dtype": "I64" | "F64" | "U8" as dtype, "shape": [*shape], "data_offsets": [int(start), int(stop)]} if (
+        case {"dtype": str(dtype), "shape": [*shape], "data_offsets": [int(start), int(stop)]} if (
             len(entry) == 3
+            and dtype in DTYPES
             and 1 <= len(shape) <= MOST_DIMENSIONS
             and all(type(n) is int and 0 < n < 2**63 for n in shape)
         ):

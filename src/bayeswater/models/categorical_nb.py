@@ -68,7 +68,8 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
     columns : dict, optional
         ``{column: {"prior": Dirichlet(...)}}``: columns with pseudo-counts of their own, by label.
     calibrate : bool, default False
-        Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
+        Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out. It
+        adds nothing to learned weights, which have their temperature in them.
     weights : None or "learned", default None
         Whether each column counts by a weight, for each class, that is learned by leave-one-out.
 

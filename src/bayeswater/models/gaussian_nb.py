@@ -59,7 +59,8 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
     columns : dict, optional
         ``{column: {"prior": NormalInverseGamma(...)}}``: columns estimated with a prior, and predicted by Student's t.
     calibrate : bool, default False
-        Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
+        Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out. It
+        adds nothing to learned weights, which have their temperature in them.
     weights : None or "learned", default None
         Whether each column counts by a weight, for each class, that is learned by leave-one-out.
 

@@ -47,7 +47,15 @@ from bayeswater.models.stored.documents import (
     write_document,
 )
 from bayeswater.models.stored.sums import SEEN, described_sums, read_n_features, restored_sums
-from bayeswater.models.stored.values import CODEC, OldMap, read_calibration, read_weights
+from bayeswater.models.stored.values import (
+    CODEC,
+    WORD_WEIGHTS,
+    OldMap,
+    described_words,
+    read_calibration,
+    read_weights,
+    read_words,
+)
 from bayeswater.models.stored_models import (
     CLASSIFIER,
     ENSEMBLE,
@@ -92,7 +100,7 @@ class Kind:
     @property
     def optional(self) -> frozenset[str]:
         """What a document may say: files without a calibration or weights do without the field."""
-        weights = {"weights"} if issubclass(self.model, WeighsTerms) else set()
+        weights = {"weights", WORD_WEIGHTS} if issubclass(self.model, WeighsTerms) else set()
         return frozenset({"calibration", *weights}) - self.fields
 
 
@@ -209,6 +217,9 @@ def _described(model: OnSums, kind: str) -> tuple[Document, dict[str, Array]]:
         document["calibration"] = CODEC.encode(vars(model).get("calibration_"), "the calibration")
     if "term_weights_" in vars(model):
         document["weights"] = CODEC.encode(vars(model)["term_weights_"], "the weights")
+    if vars(model).get("word_weights_"):
+        document[WORD_WEIGHTS], weights = described_words(vars(model)["word_weights_"])
+        arrays = {**arrays, **weights}
     if isinstance(model, GaussianClassifier):
         document["shrinkage"] = CODEC.encode(vars(model).get("shrinkage_"), "the shrinkage that was chosen")
     if isinstance(model, StateClassifier):
@@ -228,6 +239,8 @@ def _restored(document: Document, arrays: dict[str, Array]) -> Any:
     require(isinstance(name, str) and name in KINDS, f"it holds a {shortened(name)}, which is none of {known}")
     kind = KINDS[name]
     require_fields(document, kind.fields, {SEEN, *kind.optional})
+    weights = {name: array for name, array in arrays.items() if name.startswith(f"{WORD_WEIGHTS}.")}
+    arrays = {name: array for name, array in arrays.items() if name not in weights}
     keeps_fourth = kind.columns is Scatter and "columns.fourth" in arrays  # a model that is shrunk by them
     sums = restored_sums(FourthMoments if keeps_fourth else kind.columns, document, arrays, kind.groups)
     model = with_parameters(kind.model, document["parameters"])
@@ -242,6 +255,10 @@ def _restored(document: Document, arrays: dict[str, Array]) -> Any:
         _calibrate(model, document["calibration"])
     if isinstance(model, WeighsTerms) and document.get("weights") is not None:
         model.term_weights_ = read_weights(document["weights"], len(model.classes_))
+    if isinstance(model, WeighsTerms) and document.get(WORD_WEIGHTS) is not None:
+        sizes = {text.name: text.shape for text in model._text_sums().values()}
+        model.word_weights_ = read_words(document[WORD_WEIGHTS], weights, sizes)
+    require(not weights, f"it holds arrays that nothing is known of: {[*weights]}")
     return model
 
 

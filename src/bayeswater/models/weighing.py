@@ -19,9 +19,11 @@ import numpy as np
 
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.reading.row_hashes import hash_word, hashed
+from bayeswater.data.reading.text import TextTable
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows, take_rows
 from bayeswater.decision.term_weights import LeftOutTerms, TermWeights
+from bayeswater.decision.word_weights import TextWeights
 from bayeswater.errors import ParameterError
 from bayeswater.explain.turning import RowDecisions
 from bayeswater.families.family import Block, MixedJoint
@@ -33,14 +35,17 @@ from bayeswater.families.weighted_terms import (
     places_of,
     terms_without,
 )
+from bayeswater.families.words.weighed_words import WeighedWordBlock
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.scoring import Joint, JointWithout
 from bayeswater.kernels.threads import one_blas_thread, row_blocks
-from bayeswater.models.calibrating import REVIEWED_ROWS, review_of_folds, row_keys
+from bayeswater.models.calibrating import REVIEWED_ROWS, review_of_folds, reviewed, row_keys
 from bayeswater.models.held_out import Fold, kinds_of
 from bayeswater.models.streaming.passes import Batches, Walk, walked
+from bayeswater.models.weighing_words import WordReview, stale_words
 from bayeswater.statistics.statistic import spread
 from bayeswater.statistics.sums import ClassCounts, Sums
+from bayeswater.statistics.text_sums import TextSums
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -130,6 +135,12 @@ def most_rows(n_terms: int, n_classes: int) -> int:
     return min(REVIEWED_ROWS, max(LEAST_ROWS, MOST_TERMS // max(1, n_terms * n_classes)))
 
 
+def no_terms(n_terms: int, n_classes: int) -> LeftOutTerms:
+    """Give no rows: of a single term, which says all there is, no weight can be learned."""
+    none = np.empty(0)
+    return LeftOutTerms(np.empty((0, n_terms, n_classes)), np.empty(0, dtype=np.int64), none, none)
+
+
 def stale_weights(weights: TermWeights, old: Variable, new: Variable) -> TermWeights:
     """Mark weights as learned from other rows, and lay them out for the classes there are now."""
     is_known = np.array([state in old.code_of for state in new.states], dtype=bool)
@@ -141,6 +152,9 @@ class WeighsTerms(Base):
 
     weights: Any
     term_weights_: TermWeights
+    word_weights_: dict[str, TextWeights]
+    _marks_words = True
+    """Whether log-ratios of words are by rows that have them, rather than by how often these do."""
 
     # ------------------------------------------------------------------ what each model says for itself
 
@@ -153,7 +167,25 @@ class WeighsTerms(Base):
     def _columns_alone(self) -> Sequence[OneColumn]:
         """Give every column as a block of its own, in the order of the terms."""
         is_reviewed = "reviewed" in self._memo
-        return columns_alone(self.statistics_.columns, self._settings, without_choice=is_reviewed)
+        found = columns_alone(self.statistics_.columns, self._settings, without_choice=is_reviewed)
+        joint = self._term_joint()
+        return [own._replace(block=joint.groups[own.key]) if own.key in self._learned_words else own for own in found]
+
+    def _text_sums(self) -> Mapping[str, TextSums]:
+        """Give the sums of texts, whose words have weights of their own, by their group."""
+        return self._text_sums_of(self.statistics_)
+
+    def _text_sums_of(self, sums: Sums[Any]) -> Mapping[str, TextSums]:
+        groups = getattr(sums.columns, "groups", {})
+        return {key: group for key, group in groups.items() if isinstance(group, TextSums)}
+
+    def _texts_of(self, X: Any) -> Mapping[str, TextTable]:
+        """Read the texts of some rows, by their group."""
+        found, tables = self._memo.get("texts", (None, {}))
+        if found is X and tables:
+            return tables
+        groups = self._table(X).groups
+        return {key: groups[key] for key in self._text_sums()}
 
     @property
     def _term_places(self) -> Mapping[str, Sequence[int]]:
@@ -185,16 +217,41 @@ class WeighsTerms(Base):
 
     @property
     def _rereads(self) -> str:
-        again = "calibrate=True reads the rows three times" if self._calibrates else "reads the rows twice"
-        return f"weights='learned' {'and ' * self._calibrates}{again}" if self._learns_weights else super()._rereads
+        return "weights='learned' reads the rows again" if self._learns_weights else super()._rereads
+
+    @property
+    def _calibrates(self) -> bool:
+        """Whether a calibration is learned; weights have their temperature in them, and are learned from all rows."""
+        asked: bool = super()._calibrates
+        return False if asked is True and self._learns_weights else asked
 
     def _corrected(self, models: Sequence[Any] = (), folds: tuple[Fold, ...] = ()) -> Walk[Self]:
-        """Learn weights, and a calibration; `models` are those by which the rows of each of some folds are scored."""
+        """Learn weights, or a calibration; `models` are those by which the rows of each of some folds are scored."""
         if self._learns_weights:
-            self._weigh((yield from review_of_folds(folds, [model._term_review_of for model in models or [self]])))
+            yield from self._weigh_words(models)
+            if len(self._term_names) == 1 and self._learned_words:
+                self._weigh(no_terms(1, len(self.classes_)))
+            else:
+                self._weigh((yield from review_of_folds(folds, [model._term_review_of for model in models or [self]])))
             for model in models:
                 model.term_weights_ = self.term_weights_
         return (yield from super()._corrected(models, folds))
+
+    def _weigh_words(self, models: Sequence[Any]) -> Walk[None]:
+        """Learn the weights of the words of texts."""
+        sums = self._text_sums()
+        if not sums or len(self.classes_) < 2:
+            return
+        review = yield from reviewed(self._word_review_of)
+        self._memo.pop("texts", None)
+        self.word_weights_ = review.learned(sums, self._priors.counted, is_marked=self._marks_words)
+        for model in models:
+            model.word_weights_ = self.word_weights_
+
+    def _word_review_of(self, X: Any, y: Any, sample_weight: Any = None) -> WordReview:
+        """Give the words of counted rows."""
+        rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
+        return WordReview.of_rows(rows, self._class_counts, self._texts_of)
 
     def _term_review_of(
         self, X: Any, y: Any, sample_weight: Any = None, score_weight: Array | None = None, fold: int = 0
@@ -213,7 +270,7 @@ class WeighsTerms(Base):
     def _left_out_terms(self, table: Any, labels: Labels, removed: Array) -> Any:
         """Give functions of some rows: their terms, each taken out of the sums, and how many of them are known."""
         tables = self._by_law(getattr(table, "groups", table))
-        groups = self._mixed_joint().groups
+        groups = self._term_joint().groups
         return (
             terms_without(self._columns_alone(), tables, labels, removed),
             lambda rows: known_terms(groups, self._by_law(table.block(rows))),
@@ -223,13 +280,14 @@ class WeighsTerms(Base):
         """Learn the weights."""
         with one_blas_thread():  # products of a few columns, in hundreds of steps
             self.term_weights_ = TermWeights.fit(rows, self._priors.counted, self._term_names)
+        self.__dict__.pop("calibration_", None)  # of an older model, learned on top of weights
         return self
 
     def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn weights, and the calibration if there is one, again from rows that are counted; the sums stay.
+        """Learn weights, or the calibration where there is one, again from rows that are counted; the sums stay.
 
-        Weights and calibration are learned by a fit. After rows were added, merged or forgotten they are those of the
-        rows before, and marked as stale.
+        Both are learned by a fit. After rows were added, merged or forgotten they are those of the rows before, and
+        marked as stale.
 
         Parameters
         ----------
@@ -246,19 +304,30 @@ class WeighsTerms(Base):
     def _keep(self, sums: Sums[Any], X: Any, first: bool) -> Self:
         if first:
             self.__dict__.pop("term_weights_", None)
+            self.__dict__.pop("word_weights_", None)
         return super()._keep(sums, X, first)
 
     def _adopt(self, sums: Sums[Any]) -> Self:
         known = self.__dict__.get("statistics_")
         if "term_weights_" in self.__dict__ and known is not None and sums is not known:
             self.term_weights_ = stale_weights(self.term_weights_, known.classes, sums.classes)
+            self._stale_words_of(self, sums)
         return super()._adopt(sums)
+
+    def _stale_words_of(self, other: Any, sums: Sums[Any]) -> None:
+        """Lay the weights of words out for other sums, as those of a model that has been counted otherwise."""
+        if not self._learned_words:
+            return
+        old, new = self._text_sums(), other._text_sums_of(sums)
+        found = {old[key].name: stale_words(own, old[key], new[key]) for key, own in self._learned_words.items()}
+        other.word_weights_ = found
 
     def _combined(self, other: Any, operation: Any) -> Self:
         result = super()._combined(other, operation)
         if "term_weights_" in self.__dict__ and isinstance(result, WeighsTerms):
             old, new = self.statistics_.classes, result.statistics_.classes
             result.term_weights_ = stale_weights(self.term_weights_, old, new)
+            self._stale_words_of(result, result.statistics_)
         return result
 
     # ------------------------------------------------------------------ answers
@@ -276,9 +345,28 @@ class WeighsTerms(Base):
         """Give the weights, laid out for the terms there are now; None where there are none."""
         return self.term_weights_.for_terms(self._term_names) if self._is_weighed else None
 
+    @property
+    def _learned_words(self) -> Mapping[str, TextWeights]:
+        """Give the weights of the words of texts, by their group; none where they are not asked for."""
+        found = self.__dict__.get("word_weights_", {}) if self._learns_weights else {}
+        return {key: found[sums.name] for key, sums in self._text_sums().items() if sums.name in found}
+
+    def _term_joint(self) -> MixedJoint:
+        """Give the sum, law by law, in which the words of texts have their weights."""
+        plain, learned = self._mixed_joint(), self._learned_words
+        if not learned:
+            return plain
+        known, words, joint = self._memo.get("weighed words", (None, None, plain))
+        if known is not plain or words is not self.word_weights_:
+            groups: dict[str, Any] = dict(plain.groups)
+            groups |= {key: WeighedWordBlock.of(groups[key], own) for key, own in learned.items()}
+            joint = MixedJoint(plain.log_prior, groups)
+            self._memo["weighed words"] = plain, self.word_weights_, joint
+        return joint
+
     def _weighted_joint(self) -> WeightedJoint:
         assert self._row_weights is not None
-        return WeightedJoint(self._mixed_joint(), self._row_weights, self._term_places)
+        return WeightedJoint(self._term_joint(), self._row_weights, self._term_places)
 
     def _deciding_joint(self) -> Joint:
         return self._weighted_joint() if self._is_weighed else super()._deciding_joint()

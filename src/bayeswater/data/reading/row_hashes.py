@@ -70,6 +70,29 @@ def state_words(variable: Variable) -> Array:
     return np.append(of_states, np.uint64(2**64 - 1))
 
 
+HASH_BASE = np.uint64(0x9E3779B97F4A7C15)
+"""Base of the polynomial that many words are hashed by: any large odd number."""
+
+
+def vocabulary_words(variable: Variable) -> Array:
+    """Hash the words of a vocabulary, which may be very many, by their bytes: (n_states,).
+
+    >>> vocabulary_words(Variable("text", ("be", "to")))[0] == vocabulary_words(Variable("text", ("be",)))[0]
+    np.True_
+    """
+    if variable.is_coded or not variable.n_states:
+        return state_words(variable)[:-1]
+    import pyarrow as pa
+
+    words = pa.array(variable.states, pa.large_string())
+    start = np.frombuffer(words.buffers()[1], dtype=np.int64)[: len(words) + 1]
+    text = np.frombuffer(words.buffers()[2] or b"", dtype=np.uint8)[: start[-1]]
+    place = np.arange(start[-1]) - np.repeat(start[:-1], np.diff(start))
+    power = np.cumprod(np.full(int(np.diff(start).max()) + 1, HASH_BASE), dtype=np.uint64)
+    total = np.concatenate([[np.uint64(0)], np.cumsum(power[place] * (text + np.uint64(1)), dtype=np.uint64)])
+    return total[start[1:]] - total[start[:-1]]
+
+
 MISSING = np.uint64(2**64 - 1)
 """Word of a missing cell, whatever the type of its column: a piece of a table without a value there has none."""
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from bayeswater.data.matrix import SparseMatrix
-from bayeswater.data.reading.words import find_words
+from bayeswater.data.reading.words import find_words, sorted_words
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.kernels.compiling import worth_compiling
@@ -141,6 +141,9 @@ BLOCK_ROWS = 65_536
 BLOCK_BYTES = 2**23
 """Rows and, about, bytes of text that are read together: their words are held in memory once more."""
 
+SMALL_SHARE = 1 / 8
+"""Words of a table, as a share of those that are known, that are looked up one by one, at most."""
+
 LARGEST_HASH = 2**31 - 1
 """Most codes that scikit-learn's hash of a word has room for."""
 
@@ -155,18 +158,20 @@ class TextAnalyser:
     idf : weigh words by how rare they are among the rows
     binary : count a word once in each row that has it
     vectorizer : settings of scikit-learn's CountVectorizer that find the words; None takes `words.analyse`
+    pairs : count pairs of neighbouring words too, and in scripts without blanks three characters
 
     Examples
     --------
     >>> from sklearn.feature_extraction.text import CountVectorizer
     >>> TextAnalyser.from_vectorizer(CountVectorizer(ngram_range=(1, 2), binary=True))
-    TextAnalyser(n_hash=None, idf=False, binary=True, vectorizer=(('ngram_range', (1, 2)),))
+    TextAnalyser(n_hash=None, idf=False, binary=True, vectorizer=(('ngram_range', (1, 2)),), pairs=False)
     """
 
     n_hash: int | None = None
     idf: bool = False
     binary: bool = False
     vectorizer: WordSettings | None = None
+    pairs: bool = False
 
     def __post_init__(self) -> None:
         try:
@@ -177,6 +182,8 @@ class TextAnalyser:
             raise ParameterError(f"n_hash is {self.n_hash!r}; give a whole number from 1 to {LARGEST_HASH}, or None")
         if self.vectorizer is not None:
             require_word_settings(self.vectorizer)
+            if self.pairs:
+                raise ParameterError("pairs is True, but a vectorizer finds the words; give it ngram_range=(1, 2)")
 
     @classmethod
     def from_vectorizer(cls, vectorizer: Any) -> Self:
@@ -248,12 +255,12 @@ def read_text(
     analyser = TextAnalyser() if analyser is None else analyser
     texts = _as_text(column, name)
     find = None if analyser.vectorizer is None else word_finder(analyser.vectorizer)
-    use_loop = worth_compiling(texts.nbytes)
+    use_loop = worth_compiling(2 * texts.nbytes)  # an expression looks at a byte more than once
 
     def encode(block: "pa.LargeStringArray") -> "tuple[pa.DictionaryArray, Array]":
         block = block.fill_null("")
         if find is None:
-            return find_words(block, use_loop=use_loop)
+            return find_words(block, use_loop=use_loop, pairs=analyser.pairs)
         found = [find(text) for text in block.to_pylist()]
         words = pa.array(chain.from_iterable(found), pa.large_string())
         return words.dictionary_encode(), np.array([len(words) for words in found], dtype=np.int64)
@@ -302,9 +309,22 @@ def _coded(words: list[str], name: str, analyser: TextAnalyser, known: Variable 
         # The last code is declared: the domain keeps its length whichever codes have a word.
         vocabulary = Variable.of_codes(name, analyser.n_hash, frozenset({analyser.n_hash - 1}))
         return vocabulary, hash_codes(words, analyser.n_hash)
-    vocabulary = Variable(name, tuple(sorted(set(words)))) if known is None else known
-    codes = map(vocabulary.code_of.get, words, repeat(-1))
-    return vocabulary, np.fromiter(codes, dtype=np.int64, count=len(words))
+    if known is None:
+        states, codes = sorted_words(words)
+        return Variable(name, states), codes
+    if len(words) > SMALL_SHARE * known.n_states and not known.is_coded:
+        return known, _places(words, known)
+    return known, np.fromiter(map(known.code_of.get, words, repeat(-1)), dtype=np.int64, count=len(words))
+
+
+def _places(words: list[str], known: Variable) -> Array:
+    """Find many words among those that are known, -1 for others; Arrow needs no dictionary of Python's for it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = pa.large_string()
+    found = pc.index_in(pa.array(words, texts), value_set=pa.array(known.states, texts))
+    return found.fill_null(-1).to_numpy().astype(np.int64)
 
 
 def _counts(code: Array, n_words: Array, n_states: int) -> tuple[Array, Array, Array]:

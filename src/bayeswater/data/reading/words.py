@@ -5,6 +5,9 @@ vowel signs) after it. A run in lower case is a word, were it one character: "u"
 message. Scripts that are written without blanks (Chinese, Japanese, Thai, ...) put a whole clause into one run. There
 every character is a word and so is every pair of neighbours, for which no dictionary is needed.
 
+With `pairs`, two neighbouring words are one more word, with a blank between them, and so are three neighbouring
+characters of a script without blanks: "not good" says what neither of its words does.
+
 Letters, marks and digits are those of Python's Unicode, and so is lower case. A word is brought to its composed form
 (NFC), so that an accent counts the same however it was typed.
 
@@ -40,10 +43,19 @@ UNSPACED = (
 """Characters of scripts without blanks between words, as a character class; Korean has blanks."""
 
 UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
+ASCII_RUN = re.compile(r"\w+", re.ASCII)
+"""A run of a text without marks, which is found in a fraction of the time."""
 PIECES = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
 
 CODE_BITS = 21
-"""Bits of a code point: a pair of characters fits into 64."""
+"""Bits of a code point: three characters fit into 63."""
+
+TWO, THREE = 2, 3
+"""Characters of a script without blanks that are one word, at most."""
+
+PAIR_BITS = 32
+LOW = (1 << PAIR_BITS) - 1
+"""Bits of the number of a word: a pair of words fits into 64."""
 
 PLANES = (0, 1, 2, 3, 14)
 """Planes of 65536 code points that have letters or marks; the others are empty, or for private use."""
@@ -63,14 +75,17 @@ def analyse(text: str) -> list[str]:
     return words.to_pylist()
 
 
-def find_words(texts: "pa.LargeStringArray", *, use_loop: bool) -> "tuple[pa.DictionaryArray, Array]":
+def find_words(
+    texts: "pa.LargeStringArray", *, use_loop: bool, pairs: bool = False
+) -> "tuple[pa.DictionaryArray, Array]":
     """Find the words of all rows, one after the other, and how many each row has (n_rows,); no row may be null."""
     import pyarrow as pa
 
     runs, per_row = find_runs(texts, use_loop=use_loop)
     encoded = runs.dictionary_encode()
-    words, which, start = _words_of_runs(encoded.dictionary.to_pylist())
+    words, n_spaced, which, start = _words_of_runs(encoded.dictionary.to_pylist(), THREE if pairs else TWO)
     run = encoded.indices.to_numpy()
+    row = np.repeat(np.arange(len(per_row)), per_row)
     if len(which) == len(start) - 1:  # every run is one word
         numbers = which[run]
     else:
@@ -79,7 +94,33 @@ def find_words(texts: "pa.LargeStringArray", *, use_loop: bool) -> "tuple[pa.Dic
         numbers = which[np.arange(before[-1]) + np.repeat(start[run] - before[:-1], length)]
         last = np.cumsum(per_row)
         per_row = before[last] - before[last - per_row]
+    if pairs:
+        words, numbers, per_row = _with_pairs(words, numbers, per_row, _neighbours(run, row, n_spaced, which, start))
     return pa.DictionaryArray.from_arrays(numbers.astype(np.int32), pa.array(words, pa.large_string())), per_row
+
+
+def _neighbours(run: Array, row: Array, n_spaced: int, which: Array, start: Array) -> tuple[Array, Array, Array]:
+    """Give the words of neighbouring runs in one row, each of which is one word: the row of each pair, and both."""
+    word = which[start[:-1]]  # every run has a word
+    is_word = (np.diff(start) == 1) & (word < n_spaced)
+    first, second = run[:-1], run[1:]
+    kept = (row[:-1] == row[1:]) & is_word[first] & is_word[second]
+    return row[:-1][kept], word[first[kept]], word[second[kept]]
+
+
+def _with_pairs(
+    words: list[str], numbers: Array, per_row: Array, neighbours: tuple[Array, Array, Array]
+) -> tuple[list[str], Array, Array]:
+    """Add pairs of words to those of all rows: the words with pairs behind them, their numbers, and how many."""
+    row, first, second = neighbours
+    distinct, pair = np.unique(first.astype(np.int64) << PAIR_BITS | second, return_inverse=True)
+    spelled = [
+        f"{words[a]} {words[b]}"
+        for a, b in zip((distinct >> PAIR_BITS).tolist(), (distinct & LOW).tolist(), strict=True)
+    ]
+    rows = np.concatenate([np.repeat(np.arange(len(per_row)), per_row), row])
+    both = np.concatenate([numbers, len(words) + pair])[np.argsort(rows, kind="stable")]
+    return words + spelled, both, per_row + np.bincount(row, minlength=len(per_row))
 
 
 def find_runs(texts: "pa.LargeStringArray", *, use_loop: bool) -> "tuple[pa.LargeStringArray, Array]":
@@ -91,47 +132,70 @@ def find_runs(texts: "pa.LargeStringArray", *, use_loop: bool) -> "tuple[pa.Larg
         text = np.frombuffer(texts.buffers()[2] or b"", dtype=np.uint8)[start[0] : start[-1]]
         words, first, per_row = word_runs(text, start - start[0], kind_of_character())
         return pa.LargeStringArray.from_buffers(len(first) - 1, pa.py_buffer(first), pa.py_buffer(words)), per_row
-    found = [run_pattern().findall(text) for text in texts.to_pylist()]
+    found = [(ASCII_RUN if text.isascii() else run_pattern()).findall(text) for text in texts.to_pylist()]
     return pa.array(chain.from_iterable(found), pa.large_string()), np.array(
         [len(runs) for runs in found], dtype=np.int64
     )
 
 
-def _words_of_runs(runs: list[str]) -> tuple[list[str], Array, Array]:
+def _words_of_runs(runs: list[str], longest: int) -> tuple[list[str], int, Array, Array]:
     """Cut runs into words.
 
-    Returns all words, the numbers of those that each run has, one run after the other, and where the numbers of each
-    run begin (n_runs + 1,).
+    Returns all words, how many of them, which stand first, have blanks around them, the numbers of those that each run
+    has, one run after the other, and where the numbers of each run begin (n_runs + 1,).
     """
     lower = [run.lower() if run.isascii() else normalize("NFC", run.lower()) for run in runs]
     if not any(UNSPACED_RUN.search(run) for run in lower if not run.isascii()):
-        return lower, np.arange(len(lower)), np.arange(len(lower) + 1)
+        return lower, len(lower), np.arange(len(lower)), np.arange(len(lower) + 1)
     cut = [[run] if run.isascii() else PIECES.findall(run) for run in lower]
     pieces = list(chain.from_iterable(cut))
     is_unspaced = np.array([UNSPACED_RUN.match(piece) is not None for piece in pieces])
     plain, unspaced = np.flatnonzero(~is_unspaced), np.flatnonzero(is_unspaced)
-    grams, number, stretch = _characters_and_pairs([pieces[i] for i in unspaced])
+    grams, number, stretch = _character_grams([pieces[i] for i in unspaced], longest)
     words = [pieces[i] for i in plain] + grams
     piece = np.concatenate([plain, unspaced[stretch]])  # that each word comes from
     which = np.concatenate([np.arange(len(plain)), len(plain) + number])
     start_of_piece = starts_of(np.bincount(piece, minlength=len(pieces)))
-    return words, which[np.argsort(piece, kind="stable")], start_of_piece[starts_of([len(found) for found in cut])]
+    return (
+        words,
+        len(plain),
+        which[np.argsort(piece, kind="stable")],
+        start_of_piece[starts_of([len(found) for found in cut])],
+    )
 
 
-def _characters_and_pairs(stretches: list[str]) -> tuple[list[str], Array, Array]:
-    """List the characters and the pairs of neighbours in stretches without blanks.
+def _character_grams(stretches: list[str], longest: int) -> tuple[list[str], Array, Array]:
+    """List the characters, and the two or three neighbours, in stretches without blanks.
 
     Returns the distinct ones, the numbers of those that all stretches have, and the stretch of each; in a stretch,
-    characters stand before pairs.
+    characters stand before pairs, and pairs before what is longer.
     """
     code = _code_points("".join(stretches))
     stretch = np.repeat(np.arange(len(stretches)), [len(characters) for characters in stretches])
-    within = stretch[:-1] == stretch[1:]
-    pairs = (code[:-1] << CODE_BITS | code[1:])[within]
-    distinct, number = np.unique(np.concatenate([code, pairs]), return_inverse=True)
-    first, second = distinct >> CODE_BITS, distinct & ((1 << CODE_BITS) - 1)
-    grams = [(chr(a) if a else "") + chr(b) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
-    return grams, number, np.concatenate([stretch, stretch[:-1][within]])
+    grams, places = [code], [stretch]
+    for length in range(1, longest):
+        within = stretch[:-length] == stretch[length:]
+        grams.append(_together(code, length + 1)[within])
+        places.append(stretch[:-length][within])
+    distinct, number = np.unique(np.concatenate(grams), return_inverse=True)
+    return _spelled(distinct, longest), number, np.concatenate(places)
+
+
+def _spelled(grams: Array, longest: int) -> list[str]:
+    """Give codes of up to `longest` characters, the last one in the lowest bits, as texts."""
+    for _ in range(longest - 1):  # the first character goes to the highest bits
+        grams = np.where(grams >> (CODE_BITS * (longest - 1)) == 0, grams << CODE_BITS, grams)
+    parts = [grams >> (CODE_BITS * i) & ((1 << CODE_BITS) - 1) for i in reversed(range(longest))]
+    found: list[str] = np.stack(parts, axis=1).astype("<u4").view(f"<U{longest}").ravel().tolist()
+    return found
+
+
+def _together(code: Array, length: int) -> Array:
+    """Put `length` neighbouring characters together, wherever they stand."""
+    found = code
+    for i in range(1, length):
+        found = found[:-1] << CODE_BITS | code[i:]
+    return found
 
 
 @cache
@@ -177,13 +241,24 @@ def joined(mine: Variable, theirs: Variable) -> tuple[Variable, Array, Array]:
     """
     if mine.is_coded or theirs.is_coded or tuple(mine.states) == tuple(theirs.states):
         return mine.union(theirs), np.arange(mine.n_states), np.arange(theirs.n_states)
+    states, rank = sorted_words([*theirs.states, *mine.states])
+    my_codes, their_codes = rank[theirs.n_states :], rank[: theirs.n_states]
+    return Variable(mine.name, states, mine.declared | theirs.declared), my_codes, their_codes
+
+
+def sorted_words(words: list[str]) -> tuple[tuple[str, ...], Array]:
+    """Sort words, each once, and give the place of each of those that came.
+
+    >>> sorted_words(["to", "be", "to"])
+    (('be', 'to'), array([1, 0, 1]))
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    words = pa.array([*mine.states, *theirs.states], pa.large_string())
-    rank = pc.rank(words, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64) - 1
-    my_codes, their_codes = rank[: mine.n_states], rank[mine.n_states :]
+    if not words:
+        return (), np.zeros(0, dtype=np.int64)
+    ranks = pc.rank(pa.array(words, pa.large_string()), sort_keys="ascending", tiebreaker="dense")
+    rank = ranks.to_numpy().astype(np.int64) - 1
     states = np.empty(int(rank.max()) + 1, dtype=object)
-    for codes, variable in ((their_codes, theirs), (my_codes, mine)):
-        states[codes] = variable.states
-    return Variable(mine.name, tuple(states.tolist()), mine.declared | theirs.declared), my_codes, their_codes
+    states[rank] = words
+    return tuple(states.tolist()), rank

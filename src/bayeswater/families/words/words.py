@@ -55,6 +55,7 @@ own_phrases(
     {
         "no known word": ("no known word", "没有已知的词"),
         "absent words": ("absent words {factor}", "未出现的词 {factor}"),
+        "any text": ("any text {factor}", "任何文本 {factor}"),
         "without word": ("without '{word}'", "去掉“{word}”"),
         "too many texts": ("a text has too many outcomes", "文本的可能结果太多"),
     }
@@ -77,6 +78,7 @@ class WordView(ColumnView):
 
     block: "WordBlock"
     table: TextTable
+    rest_phrase: ClassVar[str] = "absent words"
 
     @property
     def is_score(self) -> bool:
@@ -115,7 +117,7 @@ class WordView(ColumnView):
         words = words or [say("no known word")]
         absent = self.absent_words(row, chosen, against)
         if absent and not self.table.missing[row]:
-            words.append(say("absent words", factor=_factor(absent)))
+            words.append(say(self.rest_phrase, factor=_factor(absent)))
         return say("comma").join(words)
 
     def options(self, row: int, chosen: int) -> Options | None:

@@ -17,6 +17,7 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.reading.coded_table import MixedTable
 from bayeswater.data.reading.column_plan import AUTO, COUNTS, Column, ColumnPlan
 from bayeswater.data.reading.raw_table import RawTable, drawn_rows, read_raw
+from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows
 from bayeswater.errors import ParameterError
@@ -101,10 +102,10 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         Least variance of a number within a class, as a share of its variance over all classes. A class of a few equal
         values would otherwise be certain of itself wherever they stand.
     calibrate : bool, default False
-        Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
+        Whether probabilities are corrected by what leave-one-out shows; learned weights have that in them.
     weights : None or "learned", default None
         Whether each column counts by a weight, for each class, that is learned by leave-one-out: columns that repeat
-        each other then count once.
+        each other then count once. In texts every word, and every pair of neighbouring ones, has weights of its own.
 
     Attributes
     ----------
@@ -114,6 +115,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         What calibration learned and achieved, where it was asked for.
     term_weights_ : TermWeights
         The weights of the columns, where they were asked for; made to be printed.
+    word_weights_ : dict {column: TextWeights}, the same of the words of each text
     classes_, class_count_, class_log_prior_ : arrays of shape (n_classes,)
     statistics_ : Sums
         The sums that everything is read from.
@@ -187,6 +189,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         total, folds = yield from reading.counted(examples, rereads=self._rereads)
         sums = total.sums if classes is None else total.sums.with_classes(classes)
         self._keep(reading.settled_after(total, sums, head), head.X, first=True)
+        self._memo["texts"] = head.X, total.texts
         warn_of_columns(self.statistics_.columns, with_states=self.missing != "state")
         profile = sums.columns.groups.get(OpenNumbers.key)
         if not (isinstance(profile, NumberProfile) and total.choosing is not None):
@@ -197,7 +200,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
 
     @property
     def _mixed_reading(self) -> MixedReading:
-        return MixedReading(self._settings, self.family, self.class_alpha)
+        return MixedReading(self._settings, self.family, self.class_alpha, self._learns_weights)
 
     def _sums_with(self, X: Any, y: Any, sample_weight: Any, classes: Variable | None) -> Sums[ColumnGroups]:
         """Add further rows to the sums; how a column is read that was empty so far, the first of them decide."""
@@ -233,7 +236,8 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
     @property
     def _settings(self) -> Settings:
         read = (self.alpha, self.variance_floor, self.missing, self.unseen, column_settings(self.columns))
-        return Settings(type(self).__name__, *read, as_found=True, unknown=vars(self).get("_unknown", {}))
+        unknown, words = vars(self).get("_unknown", {}), TextAnalyser(pairs=self._learns_weights)
+        return Settings(type(self).__name__, *read, as_found=True, unknown=unknown, words=words)
 
     def _encode(self, X: Any, known: Sums[ColumnGroups] | None, *, learning: bool) -> MixedTable:
         assert known is not None  # the first rows are read by a plan that was made of them
@@ -317,7 +321,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
     # ------------------------------------------------------------------ why, how sure, and whether it saw the like
 
     def _reasons(self, X: Any, table: MixedTable, about: ExplainedRows) -> Explanations:
-        terms = Terms(self._mixed_joint(), table, self._columns_of_groups(), weights=self._row_weights)
+        terms = Terms(self._term_joint(), table, self._columns_of_groups(), weights=self._row_weights)
         return Explanations.of(terms, views_of(terms, self._raw(X), self.statistics_.seen), *about)
 
     def credible_interval(
@@ -393,11 +397,8 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         array of shape (n_rows,)
         """
         X = materialised(X)
-        table, stage = (
-            with_new_cells(self._table(X), self._raw(X)),
-            (checked_draws(n_draws), checked_seed(random_state)),
-        )
-        return novelty(self._mixed_joint().generative(), table, self._columns_of_groups(), *stage)
+        table, joint = with_new_cells(self._table(X), self._raw(X)), self._mixed_joint().generative()
+        return novelty(joint, table, self._columns_of_groups(), checked_draws(n_draws), checked_seed(random_state))
 
     @over_rows
     def log_evidence(self, X: Any) -> Array:
@@ -426,8 +427,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         return joint
 
     def _curve(self, name: str) -> ColumnCurve:
-        column = self.columns_.used_column(name)
-        key = key_of(column)
+        key = key_of(column := self.columns_.used_column(name))
         return self._mixed_joint().groups[key].curve(column, self._columns_of_groups()[key].index(column))
 
     def _raw(self, X: Any) -> RawTable:
@@ -456,8 +456,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         dict {name: frame}, of the library whose frames `fit` was given
         """
         self._require_fitted()
-        plan = self.columns_
-        found: dict[str, Any] = {}
+        plan, found = self.columns_, dict[str, Any]()
         for key, part in families_of(plan).items():
             found |= part.tables(self.statistics_.columns.groups[key], self._settings, self.classes_.tolist())
         names = [column.name for column in plan.used]

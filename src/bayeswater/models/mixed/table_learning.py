@@ -10,7 +10,7 @@ only the other fold is scored (`models.held_out`).
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,13 @@ from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.reading.column_plan import IGNORED, TEXT, Column, ColumnPlan
 from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.data.reading.row_hashes import row_hashes
+from bayeswater.data.reading.text import TextTable
 from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.errors import ParameterError, SchemaError
 from bayeswater.estimate.histogram_cuts import between_buckets, class_cuts
 from bayeswater.families.binned import Binned
 from bayeswater.families.choosing import FamilyChoice, in_order, settle_numbers, sums_of_choice
-from bayeswater.families.choosing_text import rows_to_compare, settle_texts
+from bayeswater.families.choosing_text import rows_to_compare, settle_texts, settle_weighed_texts
 from bayeswater.families.family import MixedJoint, Settings
 from bayeswater.families.number_profile import NumberProfile
 from bayeswater.families.planning import Late, agreed, plan_columns, replan_open
@@ -97,24 +98,28 @@ class MixedCounting:
         plan = self.plan
         late: Late = {}
         if plan.open and not is_read:
-            plan, late = replan_open(plan, raw, settings.given, self.reading.family)
+            plan, late = replan_open(plan, raw, settings.given, self.reading.family, settings.words)
         if raw.n_rows != len(flat):
             raise inconsistent_lengths(raw.n_rows, len(flat))
         labels = encode_labels(flat)
         class_count = ClassCounts.of(labels, weight)
         table = encode_columns(raw, plan, {}, settings, learning=True)
         sums = Sums(class_count, count_columns(table, labels, weight, settings), seen_in_columns(table))
-        texts = [name for name, (column, *_) in late.items() if column.family == TEXT]
-        shown = dict.fromkeys(texts, rows_to_compare(X, flat, weight)) if texts else {}
+        new = [name for name, (column, *_) in late.items() if column.family == TEXT]
+        shown = dict.fromkeys(new, rows_to_compare(X, flat, weight)) if new else {}
         profiles = None
         if self.folds:
             profiles = profiles_of_choosing(self.choosing, self.folds, raw, raw.with_dates(plan), flat, weight)
-        return MixedTotal(sums, self.plan, late, shown, profiles, settings)
+        texts = {key: group for key, group in table.groups.items() if isinstance(group, TextTable)} if is_read else {}
+        return MixedTotal(sums, self.plan, late, shown, profiles, settings, texts)
 
 
 @dataclass(frozen=True)
 class MixedTotal:
-    """Sums of pieces, `late` columns that some of them have, rows `shown` to compare readings of late texts by."""
+    """Sums of pieces, `late` columns that some of them have, rows `shown` to compare readings of late texts by.
+
+    `texts` are those of the first rows by their group, where these are all.
+    """
 
     sums: Sums[ColumnGroups]
     plan: ColumnPlan
@@ -122,6 +127,7 @@ class MixedTotal:
     shown: Mapping[str, Any]
     choosing: Parts | None
     settings: Settings
+    texts: Mapping[str, TextTable] = field(default_factory=dict)
 
     def __add__(self, other: "MixedTotal") -> "MixedTotal":
         late = {name: agreed(self.late.get(name), other.late.get(name)) for name in {**self.late, **other.late}}
@@ -195,11 +201,15 @@ def with_late_columns(sums: Sums[ColumnGroups], plan: ColumnPlan, late: Late, se
 
 @dataclass(frozen=True)
 class MixedReading:
-    """How a mixed table is read: settings, the family of numbers nothing is said about, pseudo-counts of classes."""
+    """How a mixed table is read: settings, the family of numbers nothing is said about, pseudo-counts of classes.
+
+    Where words have weights (`weighs_words`), how texts are read is chosen with these.
+    """
 
     settings: Settings
     family: str
     class_alpha: Any
+    weighs_words: bool = False
 
     def counted(self, examples: Examples, *, rereads: str) -> Walk[tuple[MixedTotal, tuple[Fold, ...]]]:
         """Plan the columns and sum all rows, and find which folds are held out.
@@ -213,7 +223,7 @@ class MixedReading:
             if raw.n_rows != len(head.y):
                 raise inconsistent_lengths(raw.n_rows, len(head.y))
             sparse = tuple(sparse_columns(head.X))
-            plan = plan_columns(raw, self.settings.given, self.family)
+            plan = plan_columns(raw, self.settings.given, self.family, self.settings.words)
         read = (head.X, raw) if isinstance(examples, Batches) else None  # elsewhere the first rows come again
         folds: tuple[Fold, ...] = ()
         if cut_by_labels:
@@ -224,19 +234,22 @@ class MixedReading:
 
     def settled_after(self, total: MixedTotal, sums: Sums[ColumnGroups], head: Piece) -> Sums[ColumnGroups]:
         """Choose the families that are still open once all rows are counted."""
-        for name, shown in total.shown.items():
+        for name, shown in ({} if self.weighs_words else total.shown).items():
             sums = settle_texts(sums, self.settings, shown, self.class_alpha, (name,))
         return self.settled(sums, head[:3])
 
     def settled(self, sums: Sums[ColumnGroups], rows: tuple[Any, Any, Any]) -> Sums[ColumnGroups]:
         """Choose the families that are still open; for text, by leaving out rows of the first batch."""
-        return settle_texts(settle_numbers(sums, self.settings, self.family), self.settings, rows, self.class_alpha)
+        sums = settle_numbers(sums, self.settings, self.family)
+        if self.weighs_words:
+            return settle_weighed_texts(sums)
+        return settle_texts(sums, self.settings, rows, self.class_alpha)
 
     def with_arrived(self, sums: Sums[ColumnGroups], X: Any) -> Sums[ColumnGroups]:
         """Open the columns that were empty so far and have a value in these rows."""
         plan, settings = sums.columns.plan, self.settings
         raw = read_raw(X, settings.model).require_columns(plan.sources, settings.model)
-        plan, late = replan_open(plan, raw, settings.given, self.family)
+        plan, late = replan_open(plan, raw, settings.given, self.family, settings.words)
         return with_late_columns(sums, plan, late, settings)
 
     def recut(self, sums: Sums[ColumnGroups], profile: NumberProfile, chosen_by: NumberProfile) -> Sums[ColumnGroups]:

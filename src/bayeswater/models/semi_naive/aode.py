@@ -81,7 +81,8 @@ class AODE(WeighsTerms, StateClassifier):
     unseen : {"ignore", "error"}, default "ignore"
         What to do at prediction with a category that was never counted: leave it out, with one warning, or refuse.
     calibrate : bool, default False
-        Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out.
+        Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out. It
+        adds nothing to learned weights, which have their temperature in them.
     weights : None or "learned", default None
         Whether estimators are added up in the logarithm, each with a weight for each class that is learned by
         leave-one-out, instead of averaged.

@@ -22,6 +22,7 @@ from bayeswater.decision.calibration_choice import CalibrationReport, Doubt, Qua
 from bayeswater.decision.calibration_maps import MAPS, BetaCalibration, IsotonicCalibration, Temperature, VectorScaling
 from bayeswater.decision.likelihood_temperature import PAIRS, TRIPLES, LikelihoodTemperature
 from bayeswater.decision.term_weights import TermWeights
+from bayeswater.decision.word_weights import COUNTS, FOLDS, MARKS, Machine, TextWeights
 from bayeswater.estimate.covariance_priors import Friedman, NormalInverseWishart
 from bayeswater.estimate.dirichlet import Beta, Dirichlet, MEstimate
 from bayeswater.estimate.normal_parameters import NormalInverseGamma
@@ -44,8 +45,8 @@ def without_vectorizers(columns: Any) -> Any:
     """Put the settings of vectorisers of scikit-learn, which read the same words, in their place.
 
     >>> from sklearn.feature_extraction.text import CountVectorizer
-    >>> without_vectorizers({"note": {"analyser": CountVectorizer(binary=True)}, "age": "binned"})
-    {'note': {'analyser': TextAnalyser(n_hash=None, idf=False, binary=True, vectorizer=())}, 'age': 'binned'}
+    >>> without_vectorizers({"note": {"analyser": CountVectorizer(binary=True)}, "age": "mdl"})
+    {'note': {'analyser': TextAnalyser(n_hash=None, idf=False, binary=True, vectorizer=(), pairs=False)}, 'age': 'mdl'}
     """
     if not isinstance(columns, Mapping):
         return columns
@@ -93,12 +94,12 @@ def _is_pair(span: Any) -> bool:
     return isinstance(span, tuple) and len(span) == 2 and all(map(is_number, span))
 
 
-def _analyser(n_hash: Any, idf: Any, binary: Any, vectorizer: Any) -> TextAnalyser:
-    if isinstance(n_hash, bool) or not all(isinstance(flag, bool | np.bool_) for flag in (idf, binary)):
-        raise TypeError("n_hash is a number, and idf and binary are true or false")
+def _analyser(n_hash: Any, idf: Any, binary: Any, vectorizer: Any, pairs: Any = False) -> TextAnalyser:
+    if isinstance(n_hash, bool) or not all(isinstance(flag, bool | np.bool_) for flag in (idf, binary, pairs)):
+        raise TypeError("n_hash is a number, and idf, binary and pairs are true or false")
     if vectorizer is not None:
         _require_words(vectorizer)
-    return TextAnalyser(n_hash, idf, binary, vectorizer)
+    return TextAnalyser(n_hash, idf, binary, vectorizer, pairs)
 
 
 def _require_words(settings: Any) -> None:
@@ -142,6 +143,9 @@ COLUMN_FORMS = {
 }
 
 
+WORD_WEIGHTS = "word_weights"
+"""Name of what weights of words are written under."""
+
 INFINITE = "infinite"
 """How an infinite number is written: JSON knows none."""
 
@@ -181,6 +185,55 @@ def read_weights(written: Any, n_classes: int) -> TermWeights:
     require(n_own == n_classes, f"its weights are of {n_own} classes, and the model has {n_classes}")
     found: TermWeights = weights
     return found
+
+
+def described_words(weights: Mapping[str, TextWeights]) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Write the weights of words, by column: what a document says of them, and arrays."""
+    written, arrays = {}, {}
+    for place, (name, own) in enumerate(weights.items()):
+        machines = (own.machine, *own.folds)
+        arrays[f"{WORD_WEIGHTS}.{place}"] = np.stack([machine.weight for machine in machines])
+        intercepts = [machine.intercept.tolist() for machine in machines]
+        told = [own.slope, own.shift.tolist(), own.log_prior.tolist(), own.n_used, own.log_loss, own.accuracy]
+        written[name] = [own.reading, own.is_marked, intercepts, *told, own.is_stale]
+    return written, arrays
+
+
+def read_words(written: Any, arrays: dict[str, Array], sizes: Mapping[str, tuple[int, ...]]) -> dict[str, TextWeights]:
+    """Read the weights of words, of columns that have so many classes and words; refuse what no fit gives."""
+    require(isinstance(written, dict) and set(written) <= set(sizes), "it has weights of words of unknown columns")
+    found = {}
+    for place, (name, told) in enumerate(written.items()):
+        weight = arrays.pop(f"{WORD_WEIGHTS}.{place}", None)
+        shape, what = (1 + FOLDS, *sizes[name]), f"its weights of words in column {name!r}"
+        require(weight is not None and weight.shape == shape, f"{what} are not one for each word and class")
+        assert weight is not None
+        require(weight.dtype == np.float32 and bool(np.isfinite(weight).all()), f"{what} are no numbers")
+        try:
+            found[name] = _text_weights(weight, *told)
+        except (TypeError, ValueError):
+            require(False, f"{what} do not say how they were learned")
+    return found
+
+
+def _text_weights(
+    weight: Array, reading: Any, is_marked: Any, intercepts: Any, slope: Any, shift: Any, log_prior: Any, *told: Any
+) -> TextWeights:
+    n_used, log_loss, accuracy, is_stale = told
+    shift, log_prior = np.array(shift, dtype=np.float64), np.array(log_prior, dtype=np.float64)
+    intercept = np.array(intercepts, dtype=np.float64)
+    figures = (n_used, *(figure for figure in (log_loss, accuracy) if figure is not None))
+    if not (reading in (MARKS, COUNTS) and isinstance(is_marked, bool) and isinstance(is_stale, bool)):
+        raise TypeError("a text is read by marks or counts")
+    if not (is_number(slope) and slope >= 0 and all(map(is_number, figures)) and intercept.shape == weight.shape[:2]):
+        raise TypeError("a slope is a number, 0 or more")
+    if not (shift.shape == log_prior.shape == weight.shape[1:2] and np.isfinite([*shift, *intercept.ravel()]).all()):
+        raise ValueError("shifts and intercepts are finite, one for each class")
+    if not (log_prior <= 0).all():
+        raise ValueError("a prior is a log-probability")
+    first, *others = (Machine(own, b) for own, b in zip(weight, intercept, strict=True))
+    learned = TextWeights(reading, first, tuple(others), float(slope), shift, log_prior, is_marked=is_marked)
+    return replace(learned, n_used=n_used, log_loss=log_loss, accuracy=accuracy, is_stale=is_stale)
 
 
 def _number(number: float) -> Any:

@@ -1,0 +1,135 @@
+"""`FeatureClassifier`: what the models of features, such as the words of a text, share."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bayeswater.data.frames import write_frame
+from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import Matrix, SparseMatrix
+from bayeswater.data.reading.matrix_reading import read_matrix, require_values, with_known_columns
+from bayeswater.decision.next_best import NextBest
+from bayeswater.errors import ParameterError
+from bayeswater.explain.explanations import Explanations
+from bayeswater.explain.feature_view import FeatureTerms
+from bayeswater.explain.turning import ExplainedRows
+from bayeswater.families.curve import ColumnCurve, word_curve
+from bayeswater.inference.linear import Line, line_of_features
+from bayeswater.models.classifier import BayesClassifier
+from bayeswater.models.explaining import explained_features
+from bayeswater.models.on_sums import OnSums
+from bayeswater.models.settings import (
+    checked_alpha,
+)
+from bayeswater.statistics.feature_sums import FeatureSums
+from bayeswater.statistics.statistic import Statistic
+from bayeswater.statistics.sums import Sums
+from bayeswater.typing import Array
+
+
+class FeatureClassifier(OnSums, BayesClassifier):
+    """A classifier of features, which are counted in each class; `BernoulliNB` only marks them."""
+
+    alpha: Any
+    force_alpha: bool
+    _grouped_as = "margins"
+    _fixes_classes = True
+    _tags: tuple[str, ...] = ("sparse", "positive_only", "poor_score")
+    _title = "P(feature | {})"
+    """What the parameters of a class are called in `tables`."""
+    _is_score = False
+    """Whether these are weights, and no probabilities."""
+
+    def _require_parameters(self, sums: Sums[Any]) -> None:
+        super()._require_parameters(sums)
+        self._block(sums.columns)  # refuses pseudo-counts that are none
+
+    def _alpha(self, n_features: int) -> Array:
+        return checked_alpha(self.alpha, n_features, force_alpha=self.force_alpha)
+
+    def _encode(self, X: Any, known: Sums[Any] | None, *, learning: bool) -> Matrix:
+        matrix = read_matrix(X, type(self).__name__)
+        if known is not None:
+            matrix = with_known_columns(matrix, known.columns.names, known.columns.n_columns, type(self).__name__)
+        missing, is_marked = vars(self).get("missing"), "binarize" in vars(self)  # `BernoulliNB` takes any number
+        require_values(matrix, type(self).__name__, missing=missing, allow_negative=is_marked)
+        return matrix
+
+    def _count(self, table: Matrix, labels: Labels, weight: Array | None) -> Statistic:
+        return FeatureSums.of(table, labels, weight)
+
+    def _line(self) -> Line:
+        joint = replace(self._joint(), log_prior=np.zeros(len(self.classes_)))
+        return line_of_features(joint, self._column_names(), type(self).__name__)
+
+    def _known_cells(self, table: Matrix) -> Array:
+        """Count the different features of each row: (n_rows,)."""
+        if isinstance(table, SparseMatrix):
+            return np.diff(table.indptr).astype(np.int64)
+        known: Array = (table.block(slice(0, table.shape[0])) != 0).sum(axis=1)
+        return known
+
+    def _reasons(self, X: Any, table: Matrix, about: ExplainedRows) -> Explanations:
+        return explained_features(self._weights(), self._joint().log_prior, table, self._column_names(), about)
+
+    def curve(self, column: str | None = None) -> ColumnCurve:
+        """Give what was learned of a feature, or of those that tell a class best, as plain data for a picture.
+
+        Parameters
+        ----------
+        column : name of a feature; default those of all that tell a class from the others best
+
+        Returns
+        -------
+        ColumnCurve
+            P(feature | class), or of `BernoulliNB` that it is present, in the order of `classes_`, and how often it was
+            counted. `ComplementNB`, whose weights are no probabilities, gives the shares that they are made of.
+        """
+        self._require_fitted()
+        names, share, counts = self._column_names(), np.exp(self._feature_shares()), self.feature_count_
+        if column is None:
+            return word_curve("features", names, share, counts)
+        j = self._place_of(column)
+        return ColumnCurve(column, "words", [column], share[:, [j]].T, counts[:, [j]].T)
+
+    def _feature_shares(self) -> Array:
+        """Give the logarithm of P(feature | class): (n_classes, n_features)."""
+        return self.feature_log_prob_
+
+    def _weights(self) -> FeatureTerms:
+        """Give what each feature says of the classes."""
+        return FeatureTerms(self.feature_log_prob_.T, is_score=self._is_score)
+
+    def next_best(
+        self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None, lang: str = "en"
+    ) -> NextBest:
+        """Refuse: how large a count is, the model does not say, and so not what one would tell."""
+        raise ParameterError(
+            f"{type(self).__name__} says how the total of a row is spread over the features, and not how large a count "
+            "is: no cell of it can be asked for; NaiveBayes can tell what counts of each column are worth"
+        )
+
+    def tables(self) -> dict[str, Any]:
+        """Give the class prior, and what each feature has in each class, as labelled frames.
+
+        Returns
+        -------
+        dict {"class": frame, "features": frame}, of the library whose frames `fit` was given
+            Of each class the probability of a feature, or that it is present; of `ComplementNB` the weight.
+        """
+        self._require_fitted()
+        values = self.feature_log_prob_ if self._is_score else np.exp(self.feature_log_prob_)
+        columns: dict[str, Any] = {"feature": self._column_names()}
+        columns |= {self._title.format(label): values[k] for k, label in enumerate(self.classes_)}
+        return {"class": self._class_table(), "features": write_frame(columns, self._library)}
+
+    @property
+    def feature_count_(self) -> Array:
+        """Sum of each feature over the rows of each class."""
+        return self.statistics_.columns.feature_sum.astype(np.float64)
+
+    @property
+    def feature_log_prob_(self) -> Array:
+        """Logarithm of P(feature | class)."""
+        return self._block(self.statistics_.columns).log_probability
