@@ -6,8 +6,8 @@ changes that only above its parent and below its child.
 
 Gains that differ by less than a small share of the score are equal, and of equal ones the first goes: an arc to add or
 delete before one to turn, then by parent, then by child. So the last bits of a sum decide nothing. With a tabu list the
-search goes on where nothing gains, and does not come back to any of the last graphs, until so many steps brought no new
-best.
+search goes on where nothing gains, and does not come back to any of the last graphs, until so many steps lost without a
+new best, as in R's bnlearn.
 """
 
 from collections import deque
@@ -169,8 +169,8 @@ def hill_climb(
     ----------
     parent sets, knowledge : what is scored, and what may be there
     start : parents of every variable
-    tabu : graphs that the search does not come back to, and steps without a new best after which it ends; 0 ends it
-        where no step gains
+    tabu : graphs that the search does not come back to, and steps that lose after which it ends; 0 ends it where no
+        step gains
     watch : told of every step, may end the search
     """
     climb = Climb(local_scores, knowledge, start)
@@ -185,18 +185,16 @@ def hill_climb(
 
     while True:
         step = climb.best_step((lambda step: after(step) in recent) if tabu else None)
-        if step is None or (step.gain <= climb.tie and not tabu):
+        loses = step is not None and step.gain <= climb.tie
+        if step is None or (loses and since >= tabu):
             break
+        since += loses
         graph = after(step)
         recent.append(graph)
         climb.take(step)
         n_steps += 1
         if climb.score > best_score + climb.tie:
             best, best_score, since = tuple(climb.parents), climb.score, 0
-        else:
-            since += 1
-            if since >= tabu:
-                break
         if watch is not None and not watch(climb.score, int(climb.arc.sum())):
             break
     return best, local_scores.total(best), n_steps
