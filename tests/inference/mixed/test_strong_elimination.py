@@ -1,12 +1,14 @@
 """Exact answers with states and numbers, beside every configuration and the joint normal of all numbers."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles.mixed_normals import answer, random_core
 
-from bayeswater.errors import ImpossibleEvidence
+from bayeswater.errors import ImpossibleEvidence, ResourceLimitError
 from bayeswater.inference.mixed.strong_elimination import MixedRows, StrongElimination
 from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.networks.regressions import LinearGaussian
@@ -120,3 +122,16 @@ def test_a_row_that_is_impossible_is_marked():
     with pytest.warns(UserWarning, match="1 of 2 rows"):
         found = network.posteriors([{"x": 0.0}, {"x": 1.0}])
     assert found.impossible.tolist() == [False, True]
+
+
+def test_too_many_states_that_meet_in_a_number_are_refused_before_memory_is_taken():
+    states, numbers = [f"s{i}" for i in range(40)], [f"y{i}" for i in range(40)]
+    nodes = {name: [0.5, 0.5] for name in states}
+    for i, name in enumerate(numbers):
+        slopes = {numbers[i - 1]: 0.5} if i else {}
+        nodes[name] = {0: LinearGaussian(0, slopes), 1: LinearGaussian(1, slopes)}
+    arcs = [*zip(states, numbers, strict=True), *pairwise(numbers)]
+    network = MixedNetwork(arcs, nodes)
+    assert network.query("y9").mean == pytest.approx(sum(0.5**i for i in range(1, 11)))
+    with pytest.raises(ResourceLimitError, match="observe some"):
+        network.query("s0", {"y39": 1.0})

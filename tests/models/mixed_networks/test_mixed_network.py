@@ -201,6 +201,8 @@ def test_refusals_say_what_to_do():
         MixedNetwork.from_data("x -> s", pd.DataFrame({"x": [1.0, 2.0], "s": ["a", "b"]}))
     with pytest.raises(DataError, match="is infinite in row 1"):
         MixedNetwork.from_data("x", pd.DataFrame({"x": [1.0, np.inf]}))
+    with pytest.raises(DataError, match=r"no row has a cell in each of \['x', 'y'\]"):
+        MixedNetwork.from_data("x -> y", pd.DataFrame({"x": [1.0, np.nan], "y": [np.nan, 2.0]}))
     network = MixedNetwork("x", {"x": LinearGaussian(0)})
     with pytest.raises(ParameterError, match="no sums"):
         network.partial_fit(pd.DataFrame({"x": [1.0]}))

@@ -17,9 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswater.limits import require_table_bytes
+from bayeswater.errors import ResourceLimitError
 from bayeswater.networks.mixed_core import MixedCore
 from bayeswater.typing import Array
+
+MOST_CONFIGURATIONS = 2**20
+"""Configurations of states for which regressions are written out: a few arrays of 8 megabytes for each number."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,12 @@ class ConditionalLine:
     @property
     def shape(self) -> tuple[int, ...]:
         """Along which axes, and how far, it matters which states the variables have."""
-        return np.broadcast_shapes(
-            self.intercept.shape, self.variance.shape, *(slope.shape for slope in self.slopes.values())
-        )
+        return joint_shape(self.intercept, self.variance, *self.slopes.values())
+
+
+def joint_shape(*arrays: Array) -> tuple[int, ...]:
+    """Shape of arrays together, all of as many axes; NumPy's own ends at 32 of them."""
+    return tuple(max(lengths) for lengths in zip(*(array.shape for array in arrays), strict=True))
 
 
 @dataclass(frozen=True)
@@ -129,12 +135,13 @@ class _Work:
     def turn(self, parent: int, child: int) -> None:
         above, below = self.lines[parent], self.lines[child]
         slope = below.slopes[parent]
-        shape = np.broadcast_shapes(above.shape, below.shape)
-        require_table_bytes(
-            8 * int(np.prod(shape, dtype=np.float64)) * (2 + len(above.slopes) + len(below.slopes)),
-            "regressions for all states that numbers depend on together",
-            "observe some of these variables, or give numbers fewer parents with states",
-        )
+        shape = tuple(map(max, above.shape, below.shape))
+        n_configurations = int(np.prod(shape, dtype=np.float64))
+        if n_configurations > MOST_CONFIGURATIONS:
+            raise ResourceLimitError(
+                f"numbers depend together on {n_configurations:,} configurations of states, over the limit of "
+                f"{MOST_CONFIGURATIONS:,}; observe some of these variables, or give numbers fewer parents with states"
+            )
         spread = slope * slope * above.variance
         variance = below.variance + spread
         sure = np.where(variance > 0, variance, 1.0)

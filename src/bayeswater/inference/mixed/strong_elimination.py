@@ -202,7 +202,7 @@ class StrongElimination:
         """
         plan, axes = self.plan(pattern, targets)
         shapes = [plan.means[t].shape for t in targets] + [c.shape for c in plan.covariance.values()]
-        shape = np.broadcast_shapes((1,) * len(axes), *shapes)
+        shape = tuple(map(max, (1,) * len(axes), *shapes)) if shapes else (1,) * len(axes)
         matter = [node for node, axis in axes.items() if shape[axis] > 1 or node in beside]
         states = [*matter, *(node for node in beside if node not in matter)]
         weights, log_evidence = self.joint(rows, pattern, states)

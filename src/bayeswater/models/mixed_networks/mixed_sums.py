@@ -38,7 +38,7 @@ from bayeswater.typing import Array
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NO_ROW = "no row has a cell in each of {names}; leave an arc out, or take missing='em'"
+NO_ROW = "no row has a cell in each of {names}; leave an arc out, or give rows that have them all"
 
 
 @dataclass(frozen=True)
@@ -153,10 +153,10 @@ class MixedSums:
 
     def _with_pooled(self, node: int, found: Regressed) -> Regressions:
         """Give configurations that no row has the regression of all rows together."""
-        n, mean, scatter = self.scatters[node].pooled
-        if not n[0] > 0:
+        if not self.scatters[node].n_classes:
             names = [self.dag.names[member] for member in (*self.dag.parents[node], node)]
             raise DataError(NO_ROW.format(names=names))
+        n, mean, scatter = self.scatters[node].pooled
         empty = found.weight == 0
         pooled = regress(n[0], mean, scatter)
         warn_user(
