@@ -32,6 +32,7 @@ class Dialect:
     step: str = "AS ({})"  # of a query that is not to be merged into the next one: expressions would grow without end
     plain_names: bool = False
     most_columns: int = 4000
+    listed: str | None = None  # how a number is taken out of a list of many, which are planned as one
     parts: dict[str, str] = field(default_factory=dict)
 
     def identifier(self, name: str) -> str:
@@ -63,6 +64,12 @@ class Dialect:
         written = repr(value)
         written = written if "e" in written else f"{written}e0"
         return self.number.format(f"({written})" if value < 0 and self.number == "{}" else written)
+
+    def taken(self, values: Sequence[float], place: str) -> str | None:
+        """Write the number that stands at a place, from 0 on, of many; None where a dialect has no lists."""
+        if self.listed is None:
+            return None
+        return self.listed.format(",".join(repr(max(float(value), IMPOSSIBLE)) for value in values), place)
 
     def label(self, value: Any) -> str:
         """Write a label: a text, a truth or a number."""
@@ -107,6 +114,7 @@ _SECONDS_OF_DAY = "(HOUR({0}) * 3600 + MINUTE({0}) * 60 + EXTRACT(SECOND FROM {0
 DUCKDB = Dialect(
     "duckdb",
     no_nan="NULLIF({}, 'nan'::DOUBLE)",
+    listed="CAST('[{}]' AS DOUBLE[])[{} + 1]",
     parts={
         "days": "(EPOCH(CAST({} AS TIMESTAMP)) / 86400e0)",
         "weekday": "(ISODOW({}) - 1)",

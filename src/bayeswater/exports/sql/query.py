@@ -11,6 +11,9 @@ from bayeswater.exports.sql.dialects import IMPOSSIBLE, Dialect
 from bayeswater.inference.formula import BinForm, LabelForm, NumberForm
 from bayeswater.typing import Array
 
+FEW = 8
+"""Numbers that are looked up by halving, even where there are lists."""
+
 LARGEST = 1.7976931348623157e308
 """The largest number that is not infinite."""
 
@@ -48,7 +51,9 @@ class Query:
         return self.total([self.total(parts[at : at + size]) for at in range(0, len(parts), size)])
 
     def lookup(self, code: str, values: Array) -> str:
-        """Look a code up among numbers (n_codes,), by halving."""
+        """Look a code up among numbers (n_codes,), in a list or by halving."""
+        if len(values) > FEW and (found := self.dialect.taken(values.tolist(), code)) is not None:
+            return found
 
         def between(first: int, last: int) -> str:
             if (values[first:last] == values[first]).all():

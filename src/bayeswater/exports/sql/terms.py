@@ -74,6 +74,11 @@ def _flat(query: Query, cells: Sequence[int], table: Array, k: int) -> str:
     if len(cells) == 1:
         return query.lookup(query.codes[cells[0]], table[..., k])
     code = query.codes[cells[0]]
+    if query.dialect.listed is not None:
+        place = code
+        for cell, size in zip(cells[1:], table.shape[1:-1], strict=True):
+            place = f"({place} * {size} + {query.codes[cell]})"
+        return query.lookup(place, table[..., k].ravel())
 
     def between(first: int, last: int) -> str:
         if last - first == 1:
@@ -165,9 +170,15 @@ def _tree_term(query: Query, term: TreeTerm) -> list[str]:
     def direct(j: int, k: int, s: int) -> str:
         return query.lookup(code[j], padded(term.tables[j][s, :, k]))
 
-    for j in range(len(term.tables)):
+    for j, table in enumerate(term.tables):
         for k in query.classes:
-            totals[k].append(_by_parent(query, term, code, j, partial(direct, j, k)))
+            if query.dialect.listed is not None:  # a table with a row and a column of zeros for what is not there
+                p = term.parents[j]
+                place = code[j] if p < 0 else f"({code[p]} * {n_states[j] + 1} + {code[j]})"
+                padded_table = np.pad(table[:, :, k], ((0, int(p >= 0)), (0, 1)))
+                totals[k].append(query.lookup(place, padded_table.ravel()))
+            else:
+                totals[k].append(_by_parent(query, term, code, j, partial(direct, j, k)))
     return [query.total(totals[k]) for k in query.classes]
 
 
