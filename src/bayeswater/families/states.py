@@ -209,8 +209,7 @@ class StateBlock(Block):
 
     def known_cells(self, table: Any) -> Array:
         """Count the cells of each row that have a state, missing ones where that is one: (n_rows,)."""
-        known: Array = table.known_cells(self.missing_is_state)
-        return known
+        return np.asarray(table.known_cells(self.missing_is_state))
 
     def draw_parameters(self, places: Sequence[int], stage: Stage) -> ParameterDraws:
         """Draw shares from their Dirichlet(N_kv + alpha_v)."""

@@ -4,14 +4,6 @@
 further rows (`+`), forget (`-`), merge, and leave rows out. `predict` reads parameters off the sums, once for each
 setting of the parameters. Nothing is kept of the rows. Learning is a walk over pieces of rows (`streaming.passes`), of
 which a table in memory is one.
-
-The class prior is given, or read off the class counts:
-
-    P(k) = (N_k + class_alpha) / (N + K class_alpha)
-
-with N_k the weight of the rows of class k, unless probabilities are given or ``fit_prior`` is false, which makes all K
-classes equal; ``class_weight`` weighs it (`estimate/class_weights.py`). Leaving a row out takes it out of N_k too;
-given probabilities stay.
 """
 
 import operator
@@ -31,14 +23,20 @@ from bayeswater.data.reading.raw_table import in_styles
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.errors import ParameterError, StatisticsError
-from bayeswater.estimate.class_weights import ClassWeights
 from bayeswater.estimate.dirichlet import Prior
 from bayeswater.inference.linear import Line
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.models.calibrating import Priors, as_stale, review_of_folds
 from bayeswater.models.held_out import Fold
 from bayeswater.models.linear_form import LinearForm, calibrated_has_none, linear_form
-from bayeswater.models.settings import agreed_classes, class_prior_of, note_columns, require_flag, warn_of_small_alpha
+from bayeswater.models.settings import (
+    agreed_classes,
+    class_prior_of,
+    note_columns,
+    require_flag,
+    warn_of_small_alpha,
+    weighed_prior,
+)
 from bayeswater.models.streaming.fitting import fit_source
 from bayeswater.models.streaming.passes import (
     Batches,
@@ -368,11 +366,7 @@ class OnSums(Base):
 
     def _weighed(self, prior: Prior, sums: Sums[Any]) -> Prior:
         """Let classes count by their weights, beside which no prior can be given."""
-        weights = ClassWeights.of(self.class_weight, sums.classes)
-        if weights is not None and prior.given is not None:
-            name = "fit_prior=False" if getattr(self, self._prior_name) is None else self._prior_name
-            raise ParameterError(f"class_weight weighs the counted class prior, but {name} says what it is; give one")
-        return replace(prior, weights=weights)
+        return weighed_prior(prior, self, sums.classes, self._prior_name)
 
     def _log_prior(self, sums: Sums[Any]) -> Array:
         return self._prior(sums).log
@@ -452,8 +446,6 @@ class OnSums(Base):
             It takes the features as numbers: what ``to_linear().design(X)`` gives.
         """
         return self.to_linear().to_logistic_regression(X, y, **settings)
-
-    # ------------------------------------------------------------------ housekeeping
 
     def _class_table(self) -> Any:
         prior = np.exp(self._joint().log_prior)

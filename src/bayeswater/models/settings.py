@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from inspect import cleandoc
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ from bayeswater.data.matrix import column_name
 from bayeswater.data.sources.reading_options import AS_FOUND, ReadAs
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError, SchemaError, warn_user
+from bayeswater.estimate.class_weights import ClassWeights
 from bayeswater.estimate.dirichlet import Prior, PseudoCounts, checked_class_prior
 from bayeswater.typing import LARGEST_COUNT, Array, is_number, is_pseudo_count
 
@@ -127,7 +129,11 @@ def require_unseen_rule(unseen: str) -> None:
 
 
 def class_prior_of(model: Any, count: Array, parameter: str) -> Prior:
-    """Read the class prior of counted classes (n_classes,), by `parameter`, `class_alpha` and `fit_prior` if any."""
+    """Read the class prior of counted classes (n_classes,): (N_k + class_alpha) / (N + K class_alpha).
+
+    With N_k the weight of the rows of class k, unless `parameter` gives probabilities or ``fit_prior`` is false, which
+    makes all K classes equal. Leaving a row out takes it out of N_k too; given probabilities stay.
+    """
     settings = vars(model)
     fit_prior = settings.get("fit_prior", True)
     require_flag(fit_prior, "fit_prior")
@@ -135,6 +141,15 @@ def class_prior_of(model: Any, count: Array, parameter: str) -> Prior:
     return Prior.of(
         count, smoothing, checked_class_prior(settings[parameter], len(count), parameter), fit_prior=fit_prior
     )
+
+
+def weighed_prior(prior: Prior, model: Any, classes: Variable, parameter: str) -> Prior:
+    """Read `class_weight`: classes count by their weights, beside which no prior can be given."""
+    weights = ClassWeights.of(model.class_weight, classes)
+    if weights is not None and prior.given is not None:
+        name = "fit_prior=False" if getattr(model, parameter) is None else parameter
+        raise ParameterError(f"class_weight weighs the counted class prior, but {name} says what it is; give one")
+    return replace(prior, weights=weights)
 
 
 def checked_class_alpha(class_alpha: Any) -> float:

@@ -298,12 +298,10 @@ class StyleSearch:
         rest = self._tried[near].others
         if len(rest) > SHOWN and self._tried[near].n_fitting < NEARLY_ALL * self._n_values:
             return found
-        if near[0] == "number" and (any(map(CODE.fullmatch, rest)) or (self.are_codes and self._are_plain(near))):
+        are_plain = self._n_plain == self._tried[near].n_fitting
+        if near[0] == "number" and (any(map(CODE.fullmatch, rest)) or (self.are_codes and are_plain)):
             return found
         return replace(found, nearly=self._style(near), stayed=self._most(rest))
-
-    def _are_plain(self, near: tuple[str, str]) -> bool:
-        return self._n_plain == self._tried[near].n_fitting
 
     def _chosen(self, fitting: list[tuple[str, str]], others: list[CellStyle]) -> tuple[CellStyle | None, str]:
         if ("clock", "") in fitting:

@@ -439,8 +439,6 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
     def _columns_of_groups(self) -> Mapping[str, tuple[Column, ...]]:
         return {key: part.columns for key, part in families_of(self.statistics_.columns.plan).items()}
 
-    # ------------------------------------------------------------------ what was learned
-
     @property
     def columns_(self) -> ColumnPlan:
         """Family of each column, and why."""
