@@ -21,10 +21,12 @@ import numpy as np
 from bayeswater.data.cells import python_value
 from bayeswater.data.display_width import display_width, on_one_line, padded, shortened
 from bayeswater.data.frames import as_numpy, library_of, read_frame, write_frame
+from bayeswater.data.reading.cell_styles import style_of
 from bayeswater.data.reading.column_kinds import Kind, kind_of, percent
 from bayeswater.data.reading.dates import date_columns, seconds_of
 from bayeswater.data.reading.discretising.cuts import apply_cuts
 from bayeswater.data.reading.discretising.finding_cuts import NumberColumn, cuts_by_class
+from bayeswater.data.reading.style_search import style_in_frame
 from bayeswater.data.sources.laid_down import laid_down
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.paths import is_path
@@ -237,7 +239,7 @@ def look_at(
         raise SchemaError(f"there is no column {target!r}; there are {table.column_names[:10]}")
     if not table.num_rows:
         raise DataError(f"{name} has no rows; there is nothing to look at")
-    frame = read_frame(table)
+    frame = read_frame(_understood(table, target))
     labels = None if target is None else _labels(frame.table[target])
     columns = tuple(
         _column(column, frame.table[column], column in frame.declared, labels if column != target else None)
@@ -247,6 +249,16 @@ def look_at(
     prefix = f"{name}: "
     told = tuple(note.removeprefix(prefix) for note in notes)
     return TableLook(name, table.num_rows, is_whole, columns, target, candidates, told)
+
+
+def _understood(table: "pa.Table", target: str | None) -> "pa.Table":
+    """Read strings as a model does, where no source has read them."""
+    for place, field in enumerate(table.schema):
+        if field.name != target and style_of(field) is None:
+            found = style_in_frame(table.column(place), is_stored=False)
+            if found is not None:
+                table = table.set_column(place, field.name, found.style.read(table.column(place), field.name))
+    return table
 
 
 def _labels(cells: "pa.ChunkedArray") -> tuple[Array, Array] | None:
@@ -272,8 +284,6 @@ def _column(name: str, cells: "pa.ChunkedArray", declared: bool, labels: tuple[A
         kind = kind_of(name, cells, declared=declared)
     except DataError as error:
         return ColumnLook(name, "empty", str(error), cells.null_count, 0, warnings=(str(error),))
-    if kind.style is not None:
-        cells = kind.style.read(cells, name)
     values, codes = _distinct_codes(cells)
     times = np.bincount(codes[codes >= 0], minlength=len(values))
     often = np.argsort(-times, kind="stable")

@@ -283,6 +283,11 @@ def test_units_or_questions_below_the_names_are_passed_over(second):
     assert "the row below the header" in said
 
 
+def test_a_row_that_looks_like_units_is_one_where_a_column_is_said_to_be_text():
+    source = opened("height,weight,name\ncm,kg,\n180,80,Ann\n170,,Bob\n160,65,Cyd\n", types={"weight": pa.string()})
+    assert len(notes_of(source)[0]) == 4
+
+
 @pytest.mark.parametrize("first", ["?,?,Eve", "tall,80,Eve", "180,80,Eve"])
 def test_a_first_row_is_not_taken_for_units(first):
     assert len(rows_of(opened(f"height,weight,name\n{first}\n180,80,Ann\n170,70,Bob\n160,65,Cyd\n"))) == 4

@@ -119,9 +119,16 @@ def test_a_binary_workbook_is_refused_with_the_way_out(tmp_path):
         spreadsheets.require_small_sheets(str(path), "t.xlsb")
 
 
-def test_text_that_is_named_as_a_spreadsheet_is_refused_with_the_way_out(tmp_path):
-    (tmp_path / "t.xls").write_text("a\tb\n1\t2\n")
-    with pytest.raises(DataError, match=r"t\.xls is no spreadsheet; if it is text, say format='csv'"):
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a\tb\n1\t2\n", r"t\.xls is no spreadsheet; if it is text, say format='csv'"),
+        ("\n<table><tr><td>1</td></tr></table>", r"t\.xls is a page of HTML or XML.*save it as \.xlsx"),
+    ],
+)
+def test_text_that_is_named_as_a_spreadsheet_is_refused_with_the_way_out(tmp_path, text, said):
+    (tmp_path / "t.xls").write_text(text)
+    with pytest.raises(DataError, match=said):
         spreadsheets.require_small_sheets(str(tmp_path / "t.xls"), "t.xls")
 
 

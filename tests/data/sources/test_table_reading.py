@@ -2,7 +2,9 @@
 
 import gzip
 import io
+import json
 import os
+import sqlite3
 import sys
 import threading
 import warnings
@@ -99,3 +101,52 @@ def test_the_report_says_in_which_style_cells_are_written(tmp_path):
     assert table["price"].to_pylist()[:2] == [1000.5, 1001.5]
     assert report.n_missing == {"price": 1, "kind": 0}
     assert "$" in report.how["price"] and report.how["price"] in str(report)
+
+
+WRITTEN = {
+    "price": ["$1,200", "n/a", "$95"] * 4,
+    "paid": ["31/12/2023", "01/02/2024", "13/05/2024"] * 4,
+    "member": ["yes", "no", "Yes"] * 4,
+    "zip": ["00501", "10001", "10002"] * 4,
+    "fee": ["￥１．５", "￥２", "￥30"] * 4,
+    "note": ["a", "b", "c"] * 4,
+}
+
+
+@pytest.mark.parametrize("format", ["json", "jsonl", "sqlite", "duckdb", "xlsx"])
+def test_text_in_files_that_are_no_text_is_understood_as_that_of_a_csv(tmp_path, format):
+    pytest.importorskip({"duckdb": "duckdb", "xlsx": "openpyxl"}.get(format, "json"))
+    rows = pa.table(WRITTEN).to_pylist()
+    text, path = tmp_path / "t.csv", tmp_path / f"t.{format}"
+    lines = [";".join(WRITTEN), *(";".join(row.values()) for row in rows)]
+    text.write_text("\n".join(lines), "utf-8")
+    _write(path, rows)
+    expected, told = bayeswater.read_table(text, missing="b")
+    found, report = bayeswater.read_table(path, missing="b")
+    assert found.to_pylist() == expected.to_pylist() and report.types == told.types and report.how == told.how
+    assert str(bayeswater.look(path)).replace(str(path), "") == str(bayeswater.look(text)).replace(str(text), "")
+    model = bayeswater.NaiveBayes().fit(text, target="member")
+    other = bayeswater.NaiveBayes().fit(path, target="member")
+    assert other.classes_.tolist() == model.classes_.tolist() == ["Yes", "no", "yes"]
+    assert [c.family for c in other.columns_][:4] == [c.family for c in model.columns_][:4]
+    assert next(model.predict(path)).equals(next(model.predict(text)))
+
+
+def _write(path, rows):
+    names = list(rows[0])
+    if path.suffix == ".xlsx":
+        import openpyxl
+
+        book = openpyxl.Workbook()
+        for cells in (names, *(row.values() for row in rows)):
+            book.active.append(list(cells))
+        book.save(path)
+    elif path.suffix in (".sqlite", ".duckdb"):
+        connection = (sqlite3 if path.suffix == ".sqlite" else pytest.importorskip("duckdb")).connect(str(path))
+        connection.execute(f"CREATE TABLE t ({', '.join(f'{name} VARCHAR' for name in names)})")
+        connection.executemany(f"INSERT INTO t VALUES ({','.join('?' * len(names))})", [[*r.values()] for r in rows])
+        connection.commit()
+        connection.close()
+    else:
+        lines = [json.dumps(row) for row in rows]
+        path.write_text(f"[{','.join(lines)}]" if path.suffix == ".json" else "\n".join(lines))

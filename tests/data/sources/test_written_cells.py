@@ -184,7 +184,8 @@ def test_fields_tell_how_they_are_written_in_tables_and_in_the_schema_of_rows(tm
 
 def test_the_report_says_what_was_read_how_with_marks_and_cells_that_stayed(tmp_path: Path) -> None:
     columns = {"a": ["$5", "n/a", "$7", "$8"], "b": ["$5", "$6", "$7", "about 8"], "c": ["x", "y", "x", "y"]}
-    report = {str(column) for column in opened(csv(tmp_path / "a.csv", columns)).reading_report()}
+    source = opened(csv(tmp_path / "a.csv", columns))
+    report = {str(column) for column in source.cells.report(source.schema)}
     assert "a (double): numbers written as $1,234.5; missing: 'n/a' (1 x)" in report
     assert "b (string): stays as written: most cells are numbers as $1,234.5, but not 'about 8' (1 x)" in report
 

@@ -72,6 +72,9 @@ BLANK = r"[ \t\x{a0}\x{2009}\x{202f}]"
 GAPS = {" ": BLANK, "'": "['’]", ",": ",", ".": r"\."}
 """What may stand between groups of digits, by the character that stands for all like it."""
 
+NARROW, WIDE_BYTES = {wide: wide - 0xFEE0 for wide in range(ord("（"), ord("；"))}, "０".encode()[:2]
+"""Characters of numbers and dates that are as wide as Chinese ones: ( ) + , - . / digits and colon; their bytes."""
+
 TRUTHS = (
     *((("yes", "y"), ("no", "n")), (("true", "t"), ("false", "f")), (("on",), ("off",))),
     *((("是",), ("否",)), (("真",), ("假",)), (("对",), ("错",)), (("はい",), ("いいえ",)), (("да",), ("нет",))),
@@ -187,6 +190,7 @@ class CellStyle:
 
     def values(self, strings: "pa.Array") -> "pa.Array":
         """Read strings without blanks around them; null where one is not written so."""
+        strings = half_width(strings)
         if self.kind == "number":
             return self._numbers(strings)
         if self.kind == "clock":
@@ -392,6 +396,23 @@ def number_pattern(decimal: str, thousands: str, unit: str, *, needs_unit: bool 
     sign, behind = "[-+−–]?", rf"(?:{BLANK}?(?:{unit}))" + "?" * (not needs_unit) if unit else ""
     before = rf"(?:(?:{unit}){BLANK}?)?" if unit and not needs_unit else ""
     return rf"^(?:(?:{sign}{before}|{before}{sign}){body}{behind}|\({before}{body}{behind}\)|{before}{body}-{behind})$"
+
+
+def half_width(strings: "pa.Array") -> "pa.Array":
+    """Write digits and the marks among them in the narrow form, where some are as wide as a Chinese character.
+
+    >>> import pyarrow
+    >>> half_width(pyarrow.array(["２０２３／１２／３１", None, "7"])).to_pylist()
+    ['2023/12/31', None, '7']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    written = memoryview(strings.buffers()[-1] or b"")
+    if WIDE_BYTES not in written.tobytes() or not pc.any(pc.match_substring_regex(strings, "[０-９]")).as_py():
+        return strings
+    narrow = [None if cell is None else cell.translate(NARROW) for cell in strings.to_pylist()]
+    return pa.array(narrow, strings.type)
 
 
 def _by_distinct(read: Any, strings: "pa.Array") -> "pa.Array":

@@ -37,6 +37,7 @@ from bayeswater.data.reading.cell_styles import (
     SHARES,
     TRUTHS,
     CellStyle,
+    half_width,
     holds_strings,
     number_pattern,
 )
@@ -235,10 +236,9 @@ class StyleSearch:
         import pyarrow.compute as pc
 
         marked = np.asarray(pc.is_in(strings, value_set=pa.array(self.written.marks, pa.string())))
-        for place in np.flatnonzero(marked).tolist():
-            self._marks[strings[place].as_py()] += int(times[place])
+        self._marks.update({strings[place].as_py(): int(times[place]) for place in np.flatnonzero(marked).tolist()})
         self.n_cells += int(times.sum())
-        strings, times = strings.filter(pa.array(~marked)), times[~marked]
+        strings, times = half_width(strings.filter(pa.array(~marked))), times[~marked]
         is_first, self._n_values = not self._n_values, self._n_values + int(times.sum())
         if is_first:
             self._rule_out(strings.slice(0, TRIED))
@@ -247,11 +247,9 @@ class StyleSearch:
         self._note(strings, times)
 
     def _rule_out(self, strings: "pa.Array") -> None:
-        if self.written.date_format is None:
-            for rough in (r"\d", MAY_BEGIN):  # the first takes no time to compile
-                if 2 * int(_matching(strings, rough).sum()) < len(strings):
-                    self._tried = {}
-                    return
+        roughly = (r"\d", MAY_BEGIN) if self.written.date_format is None else ()  # the first takes no time to compile
+        if any(2 * int(_matching(strings, pattern).sum()) < len(strings) for pattern in roughly):
+            self._tried = {}
         fits = {name: tried.matching(strings).sum() for name, tried in self._tried.items()}
         self._tried = {name: tried for name, tried in self._tried.items() if 2 * fits[name] >= len(strings)}
 

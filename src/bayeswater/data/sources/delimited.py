@@ -37,7 +37,7 @@ from bayeswater.data.sources.records import (
     worth_loops,
 )
 from bayeswater.data.sources.source import BLOCK_BYTES, DECODERS, Source, TypesWidened
-from bayeswater.data.sources.written_cells import ColumnReading, WrittenCells
+from bayeswater.data.sources.written_cells import WrittenCells
 from bayeswater.errors import DataError, ParameterError, ReadingWarning, SchemaError, warn_user
 
 if TYPE_CHECKING:
@@ -254,10 +254,6 @@ class DelimitedSource(Source):
         kinds = {field.name: field.type for field in self.schema}
         self.schema = self.cells.schema(kinds | {name: pa.string()}, self.types)
         return True
-
-    def reading_report(self) -> list[ColumnReading]:
-        """Say how columns were read."""
-        return self.cells.report(self.schema)
 
     # ------------------------------------------------------------------ all rows
 

@@ -141,7 +141,7 @@ def sheet_layout(rows: Sequence[Sequence[Any]], reading: Reading, where: str) ->
 def _laid_out(rows: list[_Row], body: list[_Row], width: int, reading: Reading, where: str) -> Layout:
     """Find header and names; `body` are the rows that are no comments."""
     if reading.has_header:
-        header, body, said = _with_header(rows, body, width, reading.comment or COMMENT)
+        header, body, said = _with_header(rows, body, width, reading)
         start, written = header.end, [cell.strip() for cell in header.cells]
     else:
         above = rows[: rows.index(body[0])]
@@ -239,9 +239,11 @@ def _is_comment(row: _Row, comment: str) -> bool:
 # ---------------------------------------------------------------------- the header
 
 
-def _with_header(rows: list[_Row], body: list[_Row], width: int, comment: str) -> tuple[_Row, list[_Row], list[str]]:
+def _with_header(
+    rows: list[_Row], body: list[_Row], width: int, reading: Reading
+) -> tuple[_Row, list[_Row], list[str]]:
     """Give the header, the rows below it, and what is said of those above it; comments are no part of `body`."""
-    first = rows.index(body[0])
+    first, comment = rows.index(body[0]), reading.comment or COMMENT
     if first and len(rows[first - 1].cells) == width and _is_header_in_comment(rows[first - 1], body[0], comment):
         name, *others = rows[first - 1].cells
         return _Row([name.removeprefix(comment).strip() or name, *others], rows[first - 1].end), body, []
@@ -254,14 +256,19 @@ def _with_header(rows: list[_Row], body: list[_Row], width: int, comment: str) -
     ):
         place += 1
     if not place or not _is_header(body[place], body[place + 1 :], n_used):
-        return _without_second(body[0], body[1:], [])
+        return _without_second(body[0], body[1:], [], reading)
     above = "line above the header is" if place == 1 else "lines above the header are"
     said = f"{place} {above} passed over, from {' '.join(filter(None, body[0].cells))[:60]!r}"
-    return _without_second(body[place], body[place + 1 :], [said])
+    return _without_second(body[place], body[place + 1 :], [said], reading)
 
 
-def _without_second(header: _Row, below: list[_Row], said: list[str]) -> tuple[_Row, list[_Row], list[str]]:
-    """Pass over units or questions below the names: words, where two columns have nothing but numbers below them."""
+def _without_second(
+    header: _Row, below: list[_Row], said: list[str], reading: Reading
+) -> tuple[_Row, list[_Row], list[str]]:
+    """Pass over units or questions below the names: words, where two columns have nothing but numbers below them.
+
+    It is a row like others where such a column is said to be text.
+    """
     second = [cell.strip() for cell in below[0].cells] if below else []
     if len(below) <= LEAST_BELOW or any(cell in MARKS or _is_number(cell) for cell in second if cell):
         return header, below, said
@@ -269,8 +276,12 @@ def _without_second(header: _Row, below: list[_Row], said: list[str]) -> tuple[_
     of_numbers = [bool(cell) and _are_numbers(cells) for cell, cells in zip(second, rest, strict=True)]
     if sum(of_numbers) < min(2, sum(map(bool, second))) or not any(of_numbers):
         return header, below, said
+    names = [name.strip() for name, is_one in zip(header.cells, of_numbers, strict=False) if is_one]
+    if any(str((reading.types or {}).get(name)) == "string" for name in names):
+        return header, below, said
     shown = " ".join(filter(None, second))[:60]
-    told = f"the row below the header, {shown!r}, has units or questions, as it looks, and is passed over"
+    told = f"the row below the header, {shown!r}, has units or questions, as it looks, and is passed over; if it is a "
+    told += f"row, say types={{{names[0]!r}: 'string'}}"
     return _Row(header.cells, below[0].end), below[1:], [*said, told]
 
 

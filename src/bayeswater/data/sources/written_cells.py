@@ -136,6 +136,24 @@ class WrittenCells:
                 table = table.set_column(place, field, pc.if_else(missing, None, cells))
         return table
 
+    def understood(self, table: "pa.Table", types: "Mapping[str, pa.DataType]") -> "pa.Table":
+        """Read the strings of a whole table that is no text, each column by all of its cells.
+
+        Plain numbers among them are codes that somebody has made, since the file could have held numbers. In columns
+        of `types`, which a user asks for, only what can be of their type is looked for.
+        """
+        import pyarrow as pa
+
+        names = [field.name for field in table.schema if pa.types.is_string(field.type)]
+        asked = {name: _kinds_for(types[name]) if name in types else ALL_KINDS for name in names}
+        asked = {name: kinds for name, kinds in asked.items() if kinds and name not in self.said}
+        self._search([table.select(list(asked))], asked, are_codes=True)
+        strings = self.trimmed(table.select(names))
+        schema = self.schema(dict(zip(names, strings.schema.types, strict=True)), {})
+        for field, column in zip(schema, self.read(strings, schema).columns, strict=True):
+            table = table.set_column(table.column_names.index(field.name), field, column)
+        return table
+
     def read(self, table: "pa.Table", schema: "pa.Schema") -> "pa.Table":
         """Read strings without blanks by the styles of their columns, in the types that the schema has."""
         for place, name in enumerate(table.column_names):
@@ -256,8 +274,10 @@ class WrittenCells:
                 self.found[name] = StyleFound(CellStyle("plain", self.written.marks))
                 kinds[name] = pa.string()
 
-    def _search(self, tables: "Iterable[pa.Table]", kinds: Mapping[str, Iterable[str]]) -> None:
-        searches = {name: StyleSearch(self.written, own) for name, own in kinds.items()}
+    def _search(
+        self, tables: "Iterable[pa.Table]", kinds: Mapping[str, Iterable[str]], *, are_codes: bool = False
+    ) -> None:
+        searches = {name: StyleSearch(self.written, own, are_codes=are_codes) for name, own in kinds.items()}
         for table in tables:
             for name, search in searches.items():
                 search.add(table.column(name))
