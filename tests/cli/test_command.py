@@ -279,9 +279,9 @@ IN_GBK = [
     "sample n.net -n 3",
     "edit n.net -o e.net --rename Отдел😀=ā😀",
     "convert n.net c.xdsl",
-    "explore 😀.bayes",
-    "serve 😀.bayes",
-    "demo 😀",
+    "sensitivity n.net P(Отдел😀=😀)",
+    "impute n.net t.csv -o whole.csv",
+    "draw n.net -o n.svg",
 ]
 
 
@@ -289,14 +289,18 @@ def test_a_console_in_gbk_is_written_to_whatever_letters_the_data_have(tmp_path,
     monkeypatch.chdir(tmp_path)
     rows = "".join(f"{'😀é'[i % 2]},{i % 5},{'ā是'[i % 3 % 2]}\n" for i in range(40))
     Path("t.csv").write_text(f"{ODD_NAME},ß▁,y\n{rows}", "utf-8")
-    assert {line.split()[0] for line in IN_GBK} == {*VERBS}
-    for line in IN_GBK:
+    tried = {line.split()[0] for line in IN_GBK}
+    faults = [f"{verb} 😀.bayes" for verb in VERBS if verb not in tried]  # what serves goes on and on
+    for line in IN_GBK + faults:
         verb, *arguments = line.split()
         stdout = io.TextIOWrapper(io.BytesIO(), encoding="gbk")
         stderr = io.TextIOWrapper(io.BytesIO(), encoding="gbk", errors="backslashreplace")  # as Python opens it
         code = as_process(verb, *arguments, stdout=stdout, stderr=stderr)
         stdout.flush(), stderr.flush()
         out, err = stdout.buffer.getvalue(), stderr.buffer.getvalue()
-        is_fault = verb in ("merge", "forget", "explore", "serve", "demo") or "是😀" in line
+        is_fault = verb in ("merge", "forget") or "是😀" in line or line in faults
         assert (code != 0) is is_fault and b"Traceback" not in err, (line, err.decode("gbk"))
-        assert (out or err).decode("utf-8" if verb in ("predict", "sample") else "gbk") or verb == "convert", line
+        assert (out or err).decode("utf-8" if verb in ("predict", "sample") else "gbk") or verb in (
+            "convert",
+            "draw",
+        ), line

@@ -253,11 +253,11 @@ def look_at(
 
 def _understood(table: "pa.Table", target: str | None) -> "pa.Table":
     """Read strings as a model does, where no source has read them."""
-    for place, field in enumerate(table.schema):
-        if field.name != target and style_of(field) is None:
+    for place, name in enumerate(table.column_names):
+        if name != target and style_of(table.field(place)) is None:
             found = style_in_frame(table.column(place), is_stored=False)
             if found is not None:
-                table = table.set_column(place, field.name, found.style.read(table.column(place), field.name))
+                table = table.set_column(place, name, found.style.read(table.column(place), name))
     return table
 
 
