@@ -88,7 +88,7 @@ function bars(root, own, width, height, mark, most) {
   const n = Math.min(own.at.length, most);
   const isBins = own.kind === "bins", size = isBins ? 9 : 10.5;
   const names = own.at.slice(0, n).map((at) => shortened(at === "" ? "∅" : at.replaceAll(" 12:00", ""), isBins ? 30 : 18));
-  const start = Math.min(Math.max(...names.map((name) => lettersWide(name, size)), 30) + 10, width * 0.6);
+  const start = Math.min(Math.max(...names.map((name) => lettersWide(name, size)), 30) + 16, width * 0.62);
   const line = Math.max(own.values.length * 4 + 4, (height - 4) / Math.max(n, 4));
   root.setAttribute("viewBox", `0 0 ${width} ${Math.max(height, line * n + (own.at.length > n ? 16 : 4))}`);
   const top = Math.max(...own.values.flat(), 1e-9);

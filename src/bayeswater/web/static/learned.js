@@ -90,11 +90,11 @@ function drawNomogram(place, told, app) {
     let lastUp = -1e9, lastDown = -1e9;
     stops.forEach(([at, odds], k) => {
       const place_ = x(odds), text = isNumber ? number(at, 3) : at === "" ? "∅" : at.replaceAll(" 12:00", "");
-      const room = lettersWide(shortened(text, 16), 10.5) + 8;
+      const room = lettersWide(shortened(text, 24), 10.5) + 8;
       const up = place_ - lastUp >= room, down = !up && place_ - lastDown >= room;
       parts.push(svg("circle", { class: "dot", cx: place_, cy: y, r: 2.5 }, svg("title", {}, `${drawn(text, 60)} ${signed(odds)}`)));
-      if (up) { lastUp = place_; parts.push(svg("text", { class: "tick", x: place_, y: y - 6, "text-anchor": "middle" }, drawn(text, 16))); }
-      else if (down) { lastDown = place_; parts.push(svg("text", { class: "tick", x: place_, y: y + 15, "text-anchor": "middle" }, drawn(text, 16))); }
+      if (up) { lastUp = place_; parts.push(svg("text", { class: "tick", x: place_, y: y - 6, "text-anchor": "middle" }, drawn(text, 24))); }
+      else if (down) { lastDown = place_; parts.push(svg("text", { class: "tick", x: place_, y: y + 15, "text-anchor": "middle" }, drawn(text, 24))); }
     });
   });
   const choose = (which) => el("select", { "aria-label": t(which), onchange: (event) => app.change({ compared: which === "chosen" ? [event.target.value, told.against] : [told.chosen, event.target.value] }) },
