@@ -128,7 +128,7 @@ def test_forgetting_marks_weights_as_stale_and_refresh_learns_those_of_the_rest(
 
 def test_weights_are_counted_among_the_parameters(fitted: NaiveBayes) -> None:
     plain = load_copy(fitted).set_params(weights=None)
-    assert fitted.n_parameters - plain.n_parameters == 5 * 3 + 2  # of each column and class, and a shift of all but one
+    assert fitted.n_parameters - plain.n_parameters == 4 * 3 + 2  # of each column and class, and a shift of all but one
 
 
 def test_a_file_holds_the_weights(fitted: NaiveBayes, tmp_path: Path) -> None:

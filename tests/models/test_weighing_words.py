@@ -211,6 +211,10 @@ def test_features_have_weights_dense_and_sparse_alike(tmp_path: Path) -> None:
     save(model, tmp_path / "features.bayes")
     assert (load(tmp_path / "features.bayes").predict_log_proba(X) == proba).all()
     assert model.predict_joint_log_proba(X).tolist() == MultinomialNB().fit(X, y).predict_joint_log_proba(X).tolist()
+    n_plain = MultinomialNB().fit(X, y).n_parameters
+    assert (
+        model.n_parameters - n_plain == X.shape[1] + 1 + 1 + 1
+    )  # an intercept, a slope and a shift beside the weights
     with pytest.raises(ParameterError, match="weights=None"):
         model.to_linear()
 

@@ -136,6 +136,13 @@ class TextWeights:
         return replace(learned, n_used=len(rows), log_loss=found.log_loss, accuracy=found.accuracy)
 
     @property
+    def n_parameters(self) -> int:
+        """Number of weights, intercepts and shifts that were learned, and the slope; of two classes, of one machine."""
+        n_classes, n_words = self.machine.weight.shape
+        n_machines = 1 if n_classes == 2 else n_classes
+        return n_machines * (n_words + 1) + n_classes - 1 + 1
+
+    @property
     def constant(self) -> Array:
         """What any text with a known word adds to each class: (n_classes,)."""
         prior = np.where(np.isfinite(self.log_prior), self.log_prior, 0.0)

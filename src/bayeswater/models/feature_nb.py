@@ -131,8 +131,8 @@ class MultinomialNB(WeighsFeatures, FeatureClassifier):
 
     @property
     def n_parameters(self) -> int:
-        """Number of free parameters: K - 1 for the classes, d - 1 for the features of each class."""
-        return len(self.classes_) * self.n_features_in_ - 1
+        """Number of free parameters: K - 1 for the classes, d - 1 for the features of each, and learned weights."""
+        return len(self.classes_) * self.n_features_in_ - 1 + self._n_weights
 
 
 def _checked_length(length: Any, n: int) -> Array:

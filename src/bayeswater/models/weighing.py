@@ -338,7 +338,10 @@ class WeighsTerms(Base):
 
     @property
     def _n_weights(self) -> int:
-        return self.term_weights_.n_parameters if self._is_weighed else 0
+        if not self._is_weighed:
+            return 0
+        of_columns = self.term_weights_.n_parameters if len(self._term_names) > 1 or not self._learned_words else 0
+        return of_columns + sum(own.n_parameters for own in self._learned_words.values())
 
     @property
     def _row_weights(self) -> TermWeights | None:

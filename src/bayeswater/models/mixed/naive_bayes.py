@@ -422,8 +422,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         return line_of_groups(self._mixed_joint(), self._columns_of_groups(), type(self).__name__)
 
     def _mixed_joint(self) -> MixedJoint:
-        joint = self._joint()
-        assert isinstance(joint, MixedJoint)
+        joint: MixedJoint = self._joint()
         return joint
 
     def _curve(self, name: str) -> ColumnCurve:
@@ -454,12 +453,12 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         dict {name: frame}, of the library whose frames `fit` was given
         """
         self._require_fitted()
-        plan, found = self.columns_, dict[str, Any]()
-        for key, part in families_of(plan).items():
+        found: dict[str, Any] = {}
+        for key, part in families_of(self.columns_).items():
             found |= part.tables(self.statistics_.columns.groups[key], self._settings, self.classes_.tolist())
-        names = [column.name for column in plan.used]
-        tables = {class_name(names): self._class_table()}
-        return tables | {name: write_frame(found[name], self._library) for name in names}
+        names = [column.name for column in self.columns_.used]
+        frames = {name: write_frame(found[name], self._library) for name in names}
+        return {class_name(names): self._class_table(), **frames}
 
     def network_tables(self) -> NetworkTables:
         """Give the model as a Bayesian network: the class, and every column with its parents.
@@ -495,5 +494,5 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
     def n_parameters(self) -> int:
         """Number of free parameters: K - 1 for the classes, those of each column, and weights that were learned."""
         groups, parts = self.statistics_.columns.groups, families_of(self.columns_)
-        of_columns = sum(part.n_parameters(groups[key]) for key, part in parts.items())
-        return len(self.classes_) - 1 + of_columns + self._n_weights
+        of_each = [part.n_parameters(groups[key]) for key, part in parts.items()]
+        return sum([len(self.classes_) - 1, *of_each, self._n_weights])
