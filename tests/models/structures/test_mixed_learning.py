@@ -44,6 +44,9 @@ def test_the_score_is_that_of_the_graph(rows):
     assert found.score == pytest.approx(score_structure(found.graph, rows, "bic-cg"), rel=1e-12)
     assert found.score == pytest.approx(sum(score_structure(found, rows, "bic-cg", per_node=True).values()), rel=1e-12)
     assert "bic" in repr(found)
+    assert "sex" in found._repr_html_()
+    with pytest.raises(ParameterError, match="rows as they are"):
+        found.states_of(rows)
 
 
 def test_numbers_go_into_bins_unless_told(rows):

@@ -189,6 +189,10 @@ class LearnedMixedStructure(LearnedStructure):
             self.graph, self.table.to_frame(), states=states, sample_weight=self.table.weight, **prior
         )
 
+    def states_of(self, data: Any, unseen: str = "ignore") -> Any:
+        """Refuse: numbers are no states here."""
+        raise ParameterError("numbers stay numbers here: ask the network with the rows as they are")
+
 
 def _some(n: int, thing: str) -> str:
     """Count things: one of them in the singular."""
