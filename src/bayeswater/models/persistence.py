@@ -66,7 +66,7 @@ from bayeswater.models.stored_models import (
 )
 from bayeswater.models.stored_wrappers import described_wrapper, restored_wrapper
 from bayeswater.models.structures.network_classifier import NetworkClassifier
-from bayeswater.models.weighing import WeighsTerms
+from bayeswater.models.weighing import WeighsTerms, shapes_of_texts
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.feature_sums import BinaryCounts, FeatureSums
@@ -256,8 +256,7 @@ def _restored(document: Document, arrays: dict[str, Array]) -> Any:
     if isinstance(model, WeighsTerms) and document.get("weights") is not None:
         model.term_weights_ = read_weights(document["weights"], len(model.classes_))
     if isinstance(model, WeighsTerms) and document.get(WORD_WEIGHTS) is not None:
-        sizes = {text.name: text.shape for text in model._text_sums().values()}
-        model.word_weights_ = read_words(document[WORD_WEIGHTS], weights, sizes)
+        model.word_weights_ = read_words(document[WORD_WEIGHTS], weights, shapes_of_texts(model))
     require(not weights, f"it holds arrays that nothing is known of: {[*weights]}")
     return model
 

@@ -432,6 +432,11 @@ class WeighsOneLaw(WeighsTerms):
         return tuple(map(str, self._column_names()))
 
 
+def shapes_of_texts(model: WeighsTerms) -> dict[str, Any]:
+    """Give the shape of the sums of each text, by the name of its column."""
+    return {text.name: text.shape for text in model._text_sums().values()}
+
+
 def require_no_weights(model: Any) -> None:
     """Refuse to write weighted scores as a formula of the cells alone."""
     if isinstance(model, WeighsTerms) and model._is_weighed:
