@@ -41,6 +41,10 @@ FILES = [
 ]
 
 
+def test_the_corpus_has_hundreds_of_files():
+    assert len({messy_bytes(table_in(encoding), shape, encoding, d) for shape, encoding, d in FILES}) >= 150
+
+
 @pytest.mark.parametrize(("shape", "encoding", "delimiter"), FILES)
 def test_a_messy_file_is_the_table_that_a_person_reads_out_of_it(shape, encoding, delimiter):
     rows = table_in(encoding)
