@@ -93,7 +93,8 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             For the map, and for the classifier if it takes weights. Rows of weight 0 are left out.
         **params : passed to the `fit` of the classifier or, with metadata routing, to whom they are requested by
         """
-        self._require_parameters()
+        require_method(self.method)
+        require_cv(self.cv)
         if y is None:
             raise DataError(
                 "This Calibrated estimator requires y to be passed, but the target y is None. It scores rows that are "
@@ -171,11 +172,6 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             candidates=chosen.log_loss,
         )
 
-    def _require_parameters(self) -> None:
-        if self.method not in ("auto", *MAPS):
-            raise ParameterError(f"method is {self.method!r}; it must be one of {['auto', *MAPS]}")
-        require_cv(self.cv)
-
     # ------------------------------------------------------------------ scikit-learn's contract
 
     def _routed(self, weight: Array | None, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -230,3 +226,9 @@ def _among(scored: Array, folds: Folds) -> Folds:
     """Number the rows of the folds among those that were scored."""
     place = np.cumsum(scored) - 1
     return [(place[a[scored[a]]], place[b[scored[b]]]) for a, b in folds]
+
+
+def require_method(method: Any) -> None:
+    """Refuse a way of calibrating that there is not."""
+    if method not in ("auto", *MAPS):
+        raise ParameterError(f"method is {method!r}; it must be one of {['auto', *MAPS]}")

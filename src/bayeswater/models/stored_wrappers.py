@@ -13,9 +13,10 @@ import numpy as np
 from sklearn.base import clone
 
 from bayeswater.decision.bayes_decision import BayesDecision
-from bayeswater.decision.calibrated import Calibrated
+from bayeswater.decision.calibrated import Calibrated, require_method
 from bayeswater.decision.calibration_maps import MAPS
 from bayeswater.decision.cost_table import CostTable
+from bayeswater.decision.cross_fitting import require_cv
 from bayeswater.decision.loss import Loss, loss_of
 from bayeswater.errors import ModelFileError
 from bayeswater.files.model_file import Document, require
@@ -69,7 +70,8 @@ def restored_wrapper(document: Document, arrays: dict[str, Array], restored: Res
 
 def _calibrated(document: Document, given: dict[str, Any], inside: Any) -> Calibrated:
     model = Calibrated(clone(inside), **given)
-    model._require_parameters()
+    require_method(model.method)
+    require_cv(model.cv)
     report = read_report(document["calibration"], len(inside.classes_))
     known = report.method in MAPS and isinstance(report.map, MAPS[report.method])
     require(known, f"its calibration is {shortened(report.map)}")

@@ -80,7 +80,7 @@ def read_equation(text: str, states: Mapping[str, Sequence[str]], numbers: Seque
         tokens = tokens[2:]
 
     def at(codes: Mapping[str, int]) -> Linear:
-        reader = _Reader(text, tokens, states, numbers, codes)
+        reader = _EquationReader(text, tokens, states, numbers, codes)
         found = reader.expression(0)
         reader.expect_end()
         return found
@@ -121,7 +121,7 @@ def _tokens(text: str) -> list[tuple[str, str]]:
 
 
 @dataclass
-class _Reader:
+class _EquationReader:
     text: str
     tokens: list[tuple[str, str]]
     states: Mapping[str, Sequence[str]]

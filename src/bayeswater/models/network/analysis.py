@@ -25,11 +25,11 @@ from bayeswater.models.network.answers import Explanation
 from bayeswater.models.network.edited_cores import merged, subnetwork
 from bayeswater.models.network.evidence import evidence_of, named, planned, row_of, soft_of, target_nodes
 from bayeswater.models.network.findings import (
-    ArcStrengths,
+    ArcInformation,
+    BestExplanations,
     CliqueListing,
     Conflict,
     Divergence,
-    Explanations,
     Sensitivity,
 )
 from bayeswater.models.network.network_rows import encode_rows, label_column
@@ -105,14 +105,14 @@ class Analysis(ABC):
         require_table_axes(len(nodes), f"the joint distribution of {len(nodes)} variables", "name fewer of them")
         return query(self._tree.factors, nodes, evidence_of(self.core, evidence))
 
-    def arc_strengths(self, evidence: Given = None) -> ArcStrengths:
+    def arc_strengths(self, evidence: Given = None) -> ArcInformation:
         """Say what each arc carries: the information of parent and child, given the child's other parents."""
         core = self.core
         found = derivatives(self._tree.factors, evidence_of(core, evidence))
         if found.value == 0:
             raise impossible_evidence(evidence, None)
         families = family_posteriors(self._tree.factors, found)
-        return ArcStrengths(
+        return ArcInformation(
             {
                 (core.names[parent], core.names[node]): table_information(families[node], [axis], [len(own)])
                 for node, own in enumerate(core.parents)
@@ -215,7 +215,7 @@ class Analysis(ABC):
 
     def most_probable_explanations(
         self, k: int = 5, evidence: Given = None, *, soft_evidence: Given = None
-    ) -> Explanations:
+    ) -> BestExplanations:
         """Give the k most probable states of all variables together, given what is observed.
 
         Exact; there are fewer where fewer are possible.
@@ -241,7 +241,7 @@ class Analysis(ABC):
             for states, log_p in found
         )
         shares = tuple(float(np.exp(one.log_probability - total)) for one in explained)
-        return Explanations(explained, shares, tuple(core.names[v] for v in range(len(core)) if v not in observed))
+        return BestExplanations(explained, shares, tuple(core.names[v] for v in range(len(core)) if v not in observed))
 
     def marginal_map(
         self, targets: str | Iterable[str], evidence: Given = None, *, soft_evidence: Given = None

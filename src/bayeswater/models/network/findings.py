@@ -144,7 +144,7 @@ class Sensitivity:
 
 
 @dataclass(frozen=True)
-class ArcStrengths(Mapping[tuple[str, str], float]):
+class ArcInformation(Mapping[tuple[str, str], float]):
     """What each arc carries, in bits: the information of parent and child given the child's other parents.
 
     It is how far the network is, in Kullback-Leibler divergence, from the nearest one without the arc.
@@ -182,8 +182,8 @@ class ArcStrengths(Mapping[tuple[str, str], float]):
 
 
 @dataclass(frozen=True)
-class Explanations(Sequence[Explanation]):
-    """Explanations, the most probable first, and how probable each is given the evidence."""
+class BestExplanations(Sequence[Explanation]):
+    """BestExplanations, the most probable first, and how probable each is given the evidence."""
 
     found: tuple[Explanation, ...]
     posterior: tuple[float, ...]

@@ -163,7 +163,7 @@ def learn_hidden(
     for sizes in product(*choices.values()):
         all_states = {**known, **dict(zip(choices, sizes, strict=True))}
         variables, codes, weight = coded_rows(dag, X, all_states, sample_weight, "em")
-        problem = _Problem(dag, variables, codes, weight, pseudo_counts_of(dag, alpha, None, None, variables))
+        problem = _HiddenSearch(dag, variables, codes, weight, pseudo_counts_of(dag, alpha, None, None, variables))
         found, heights = problem.fitted(n_starts, random_state)
         network = problem.network(found[0].tables, [dag.node(name) for name in choices])
         log_likelihood = found[0].log_likelihood[-1]
@@ -229,7 +229,7 @@ def _choice(name: str, given: Any) -> list[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Problem:
+class _HiddenSearch:
     """Rows and a graph with hidden nodes, ready for EM."""
 
     dag: Dag

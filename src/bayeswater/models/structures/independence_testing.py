@@ -9,7 +9,7 @@ import numpy as np
 from bayeswater.data.frames import frame_names, numeric_column, read_frame, take_columns
 from bayeswater.errors import DataError, ParameterError, nearest_names
 from bayeswater.markup import html_table, paragraphs
-from bayeswater.models.structures.mixed_learning import MixedTable
+from bayeswater.models.structures.mixed_learning import NumbersAndStates
 from bayeswater.models.structures.state_table import StateTable, named_frame
 from bayeswater.models.structures.structure_learning import checked_seed
 from bayeswater.structure.independence import (
@@ -152,7 +152,7 @@ def _of_both(frame: Any, names: list[str], discretize: str, columns: Mapping[Any
         there &= ~pc.is_null(rows.column(name), nan_is_null=True).to_numpy()
     _require_rows(there[None, there], names)
     told = {name: settings for name, settings in (columns or {}).items() if name in names}
-    table = MixedTable.of(rows.filter(there), discretize, told)
+    table = NumbersAndStates.of(rows.filter(there), discretize, told)
     places = [table.names.index(name) for name in names]
     tests = MixedTest(table.scores(MomentScore("loglik")), "mi-cg")
     return tests.departure(places[0], places[1], places[2:]), int(there.sum())

@@ -37,7 +37,7 @@ def is_mixed(numbers: Any, score: Any, test: str | None = None) -> bool:
 
 
 @dataclass(frozen=True)
-class MixedTable:
+class NumbersAndStates:
     """Rows of states and numbers: codes and values (n_variables, n_rows); variables, None of those that are numbers."""
 
     names: tuple[str, ...]
@@ -54,7 +54,7 @@ class MixedTable:
         discretize: str = "equal_frequency",
         columns: Mapping[Any, Any] | None = None,
         sample_weight: Any = None,
-    ) -> "MixedTable":
+    ) -> "NumbersAndStates":
         """Read a frame, or a source into memory; no cell may be missing."""
         data = named_frame(data)
         names, told = tuple(frame_names(data)), dict(columns or {})

@@ -16,7 +16,7 @@ from bayeswater.markup import Safe, preformatted
 from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.graph import read_graph
-from bayeswater.models.structures.mixed_learning import MixedTable, is_mixed
+from bayeswater.models.structures.mixed_learning import NumbersAndStates, is_mixed
 from bayeswater.models.structures.state_table import StateTable, named_frame
 from bayeswater.networks.drawing import to_svg
 from bayeswater.structure.dag import Dag
@@ -174,12 +174,12 @@ class LearnedMixedStructure(LearnedStructure):
 
     Attributes
     ----------
-    table : MixedTable
+    table : NumbersAndStates
         The rows as states and numbers.
     scored_by : MomentScore
     """
 
-    table: MixedTable  # type: ignore[assignment]
+    table: NumbersAndStates  # type: ignore[assignment]
     scored_by: MomentScore  # type: ignore[assignment]
 
     def fit(self, **prior: Any) -> MixedNetwork:  # type: ignore[override]
@@ -293,7 +293,7 @@ def learn_structure(
         raise ParameterError(f"test is {test!r}; choose one of {', '.join(known_tests)}")
     checked_seed(seed)
     if mixed:
-        rows = MixedTable.of(data, discretize, columns, sample_weight)
+        rows = NumbersAndStates.of(data, discretize, columns, sample_weight)
         return _learn_mixed(
             rows,
             _without_prior(score, graph_prior),
@@ -339,7 +339,7 @@ def learn_structure(
 
 
 def _learn_mixed(
-    table: MixedTable, score: MomentScore, knowledge: Knowledge, method: str, start: Any, **settings: Any
+    table: NumbersAndStates, score: MomentScore, knowledge: Knowledge, method: str, start: Any, **settings: Any
 ) -> LearnedMixedStructure:
     """Search for the graph of states and numbers."""
     knowledge = table.known(knowledge)
@@ -404,7 +404,7 @@ def score_structure(
         return found if per_node else sum(found.values())
     local_scores: FamilyScores
     if is_mixed(numbers, score):
-        mixed = MixedTable.of(data, discretize, columns, sample_weight)
+        mixed = NumbersAndStates.of(data, discretize, columns, sample_weight)
         dag = ordered(dag, mixed.names, "graph")
         local_scores = mixed.scores(_without_prior(score, graph_prior))
         return _of_graph(dag, local_scores, per_node=per_node)
