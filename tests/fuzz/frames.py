@@ -143,8 +143,8 @@ def order_of_rows(rng: np.random.Generator, model: Any, fitted: Any, rows: Rows)
 
 
 def merging(rng: np.random.Generator, model: Any, fitted: Any, rows: Rows) -> None:
-    """But for members of an ensemble, and what SKDB leaves out, which every fit chooses by its own rows."""
-    if len(rows) < 2 or not hasattr(fitted, "__add__") or isinstance(fitted, BayesEnsemble | SKDB):
+    """But for members of an ensemble, a network, and what SKDB leaves out, which every fit chooses by its own rows."""
+    if len(rows) < 2 or not hasattr(fitted, "__add__") or isinstance(fitted, BayesEnsemble | SKDB | NetworkClassifier):
         return
     same = planned(model, fitted)
     cut = int(rng.integers(1, len(rows)))

@@ -83,8 +83,9 @@ class NumberOptions:
     in_words: Callable[[float, str], str] = lambda number, side: f"{side} {number:g}"
 
     def distance_of(self, cells: Array) -> Array:
-        """How far numbers are."""
-        return np.abs(cells - self.start) / self.spread
+        """How far numbers are; of a spread near the smallest there is, infinitely far."""
+        with np.errstate(over="ignore"):
+            return np.abs(cells - self.start) / self.spread
 
     def few(self, n_numbers: int) -> tuple[Array, Array]:
         """Give some numbers to try together with those of another column, and their distances."""
