@@ -364,10 +364,11 @@ def _calibrations(forge: Any) -> None:
         report(1, {"ShiftedTemperature": [{"array": ["float64", [0.5, 1.5]]}, {"array": ["float64", [0.5, -0.5]]}]}),
     )
     forge("older shifts in a number", "one number for each class", report(1, {"ShiftedTemperature": [0.5, 0.5]}))
-    forge("a method of nobody", "has a method, a map", report(0, "vector"))
+    forge("a method of nobody", "has a method, a map", report(0, "of nobody"))
     forge("a method that is a list", "has a method, a map", report(0, [1]))
     forge("no map", "has a method, a map", report(1, None))
-    forge("a map of nobody", "means nothing here", report(1, {"VectorScaling": [vector, vector]}))
+    forge("a map of nobody", "means nothing here", report(1, {"ScalingOfNobody": [vector, vector]}))
+    forge("a map of other classes", "[2, 3, 3] classes", report(1, {"VectorScaling": [vector, vector]}))
     forge("an older temperature below zero", "a temperature is over 0", report(1, {"Temperature": [-1.0]}))
     forge("an older temperature in words", "numbers are expected", report(1, {"Temperature": ["warm"]}))
     forge("a doubt over one", "a probability under 1", report(2, {"Doubt": [1.5, {"array": ["bool", [True, True]]}]}))
