@@ -153,6 +153,19 @@ def test_diagrams_come_back_from_files(make, ending, tmp_path):
         assert np.array_equal(back.utilities[name].values, utility.values)
 
 
+@pytest.mark.parametrize("ending", ["xdsl", "bifxml"])
+@pytest.mark.filterwarnings("ignore::bayeswater.errors.NetworkFileWarning")  # labels that had to be escaped
+def test_files_keep_the_order_of_decisions_that_no_arrow_tells(ending, tmp_path):
+    graph = "A -> u; x -> B; x -> u; B -> v; C -> v"
+    utilities = {"u": np.eye(2), "v": [[0, 1], [1, 1]]}
+    diagram = DecisionNetwork(graph, {"x": [0.5, 0.5]}, {"B": 2, "A": 2, "C": 2}, utilities)
+    diagram.write(tmp_path / f"d.{ending}")
+    back = DecisionNetwork.read(tmp_path / f"d.{ending}")
+    assert diagram.expected_utility() == back.expected_utility() == 2.0
+    assert back.decisions == diagram.decisions
+    assert back.known_before("A") == ("x", "B")
+
+
 GENIE = """<?xml version="1.0" encoding="ISO-8859-1"?>
 <smile version="1.0" id="net" numsamples="1000">
 <nodes>
@@ -201,6 +214,15 @@ def test_diagrams_that_cannot_be_are_refused():
         DecisionNetwork("d -> u -> a", **one)
     with pytest.raises(ParameterError, match="in the order in which they are made"):
         DecisionNetwork("second -> first -> u; a", one["tables"], {"first": 2, "second": 2}, one["utilities"])
+    far = {"u": [[[0, 5], [3, 1]], [[4, 1], [0, 6]]], "v": [0, 1]}
+    for order in ("abc", "acb"):  # also where another decision stands between
+        with pytest.raises(ParameterError, match="'a' comes before 'c', and follows from it"):
+            DecisionNetwork(
+                "c -> x -> a; a -> u; c -> u; x -> u; b -> v",
+                {"x": [[0.9, 0.1], [0.3, 0.7]]},
+                dict.fromkeys(order, 2),
+                far,
+            )
     with pytest.raises(ParameterError, match="is amiss"):
         DecisionNetwork("a; d -> u", one["tables"], {"d": ["x", "y"]}, {"u": {"x": 1}})
     good = DecisionNetwork("a; d -> u", **one)

@@ -7,7 +7,7 @@ are added up. A policy says what to do for all that is known and matters, and th
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any, Self
 
@@ -125,7 +125,7 @@ class DecisionNetwork:
 
     def _adopt(self, core: Network, decisions: tuple[str, ...], utilities: Mapping[str, Utility]) -> None:
         order = {core.names[node]: turn for turn, node in enumerate(core.dag.order)}
-        for earlier, later in pairwise(decisions):
+        for earlier, later in combinations(decisions, 2):
             if core.dag.node(earlier) in core.dag.descendants([core.dag.node(later)]):
                 raise ParameterError(
                     f"the decision {earlier!r} comes before {later!r}, and follows from it by the arrows; name the "
@@ -313,8 +313,14 @@ class DecisionNetwork:
         return cls._of(core, document.decisions, utilities)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write an influence diagram, in the format that the ending of its name tells: .xdsl, .bifxml or .xml."""
+        """Write an influence diagram, in the format that the ending of its name tells: .xdsl, .bifxml or .xml.
+
+        Files know the order of decisions by arrows alone: where none tell it, one leads to the next decision.
+        """
         core = self._core
+        for earlier, later in pairwise(self.decisions):
+            if core.dag.node(later) not in core.dag.descendants([core.dag.node(earlier)]):
+                core = network_with_edge(core, earlier, later, None)
         for name, utility in self.utilities.items():
             table = np.ones((*utility.values.shape, 1))
             core = network_with_node(core, name, table, utility.parents, [VALUE])
