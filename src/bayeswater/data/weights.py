@@ -15,7 +15,7 @@ from bayeswater.data.column_types import without_views
 from bayeswater.data.frames import computed, is_frame, library_of, materialised, unmasked
 from bayeswater.data.labels import CheckedLabels, checked_labels
 from bayeswater.data.row_places import places_told
-from bayeswater.errors import DataError
+from bayeswater.errors import DataError, ParameterError
 from bayeswater.typing import Array
 
 Labels = TypeVar("Labels", Array, CheckedLabels)
@@ -26,6 +26,10 @@ EXACT = 2**53
 
 LEAST = 1e-300
 """Weights below this, and shares of them, are no numbers of sixteen digits any more."""
+
+
+FEWEST_ROWS = 2
+"""Rows that weights stand for together; fewer would make every parameter free."""
 
 
 def checked_weight(sample_weight: Any, n_rows: int) -> Array | None:
@@ -72,6 +76,15 @@ def checked_weight(sample_weight: Any, n_rows: int) -> Array | None:
     if total < EXACT and (weight == np.floor(weight)).all():
         return weight.astype(np.int64)
     return weight.astype(np.float64)
+
+
+def require_rows(weight: Array | None) -> None:
+    """Refuse weights that together are not even two rows, for scores that ask how many rows there are."""
+    if weight is not None and weight.sum() < FEWEST_ROWS:
+        raise ParameterError(
+            f"the weights sum to {weight.sum():.4g}; a weight says as how many rows a row counts: give weights that "
+            "sum to the number of rows"
+        )
 
 
 def without_zero_rows(X: Any, y: Labels, weight: Array | None) -> tuple[Any, Labels, Array | None]:

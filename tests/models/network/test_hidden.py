@@ -94,7 +94,30 @@ def test_what_cannot_be_is_refused():
         latent_classes(ROWS, 2, criterion="aic")
     with pytest.raises(ParameterError, match="name is 'a', which is the name of a column"):
         latent_classes(ROWS, 2, name="a")
-    with pytest.raises(ParameterError, match="hidden names no variable"):
-        learn_hidden("kind -> a", ROWS, {})
+    for hidden in ({}, "kind"):
+        with pytest.raises(ParameterError, match=r"names no variable; give {name: number of states}"):
+            learn_hidden("kind -> a", ROWS, hidden)
+    for seed in (None, -1, np.random.RandomState(0)):
+        with pytest.raises(ParameterError, match=r"random_state is .* give a whole number, 0 or more"):
+            latent_classes(ROWS, 2, random_state=seed)
+    with pytest.raises(ParameterError, match="the weights sum to 1;"):
+        latent_classes(ROWS[:50], 2, sample_weight=np.full(50, 0.02))
     with pytest.raises(ParameterError, match="n_starts is 0"):
         latent_classes(ROWS, 2, n_starts=0)
+
+
+def test_a_column_is_never_taken_for_the_hidden_variable():
+    taught = ROWS[:200].assign(**{"class": ROWS["a"][:200]})
+    with pytest.raises(ParameterError, match="hidden names 'class', which is a column of X"):
+        learn_hidden("class -> a; class -> b; class -> c", taught, {"class": 3})
+    chosen = latent_classes(taught, 2, columns=["a", "b", "c"], n_starts=1)
+    assert chosen.network == latent_classes(ROWS[["a", "b", "c"]][:200], 2, n_starts=1).network
+    with pytest.raises(SchemaError, match="no column 'z'"):
+        latent_classes(taught, 2, columns=["a", "z"])
+
+
+def test_a_state_of_one_row_chooses_nothing_without_smoothing():
+    once = ROWS[:60].assign(a=[7, *ROWS["a"][1:60]])
+    with pytest.raises(ParameterError, match=r"impossible by the tables of the others.* give an alpha over 0"):
+        latent_classes(once, [1, 2], criterion="cv", alpha=0, n_starts=1)
+    assert latent_classes(once, [1, 2], criterion="cv", n_starts=1).n_states

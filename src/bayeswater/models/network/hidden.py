@@ -15,10 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.frames import read_frame, write_frame
+from bayeswater.data.frames import (
+    frame_names,
+    given_names,
+    is_frame,
+    materialised,
+    read_frame,
+    take_columns,
+    write_frame,
+)
 from bayeswater.data.variable import Variable
+from bayeswater.data.weights import require_rows
 from bayeswater.errors import ConvergenceWarning, ParameterError, warn_user
 from bayeswater.estimate.dirichlet import conditional_table
+from bayeswater.inference.drawing import checked_seed
 from bayeswater.inference.exact.elimination import query
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
@@ -26,6 +36,7 @@ from bayeswater.inference.exact.marginals import marginals
 from bayeswater.learning.network_em import EmFit, Expectation, fit_by_em, log_prior
 from bayeswater.markup import Safe, html_table, paragraphs
 from bayeswater.models.network.bayesian_network import BayesianNetwork
+from bayeswater.models.network.evidence import named
 from bayeswater.models.network.findings import text_table
 from bayeswater.models.network.graph import read_graph
 from bayeswater.models.network.network_fitting import coded_rows, pseudo_counts_of, require_nodes, told_apart
@@ -128,7 +139,7 @@ def learn_hidden(
     Parameters
     ----------
     graph : as for `BayesianNetwork`, of all columns and of the hidden variables
-    X : frame with a column for every node but the hidden ones; cells may be missing
+    X : frame with a column for every node but the hidden ones, which have none; cells may be missing
     hidden : for each hidden variable its number of states, or several to choose from
     criterion : {"bic", "cv"}, by which the number is chosen: BIC, or the likelihood of held-out fifths of the rows, the
         smallest number within one standard error of the best
@@ -152,10 +163,8 @@ def learn_hidden(
         raise ParameterError(f"criterion is {criterion!r}; it can be one of {list(CRITERIA)}")
     if not isinstance(n_starts, int) or n_starts < 1:
         raise ParameterError(f"n_starts is {n_starts!r}; give a whole number, 1 or more")
-    dag = read_graph(graph)
-    choices = {name: _choice(name, own) for name, own in hidden.items()}
-    if not choices:
-        raise ParameterError("hidden names no variable; give {name: number of states}")
+    seed, dag, X = checked_seed(random_state), read_graph(graph), materialised(X)
+    choices = _choices(hidden, X)
     require_nodes(dag, choices)
     known = {name: own for name, own in (states or {}).items() if name not in choices}
     fits: list[tuple[HiddenCandidate, Network, list[EmFit], list[float]]] = []
@@ -163,20 +172,27 @@ def learn_hidden(
     for sizes in product(*choices.values()):
         all_states = {**known, **dict(zip(choices, sizes, strict=True))}
         variables, codes, weight = coded_rows(dag, X, all_states, sample_weight, "em")
+        require_rows(weight)
         problem = _HiddenSearch(dag, variables, codes, weight, pseudo_counts_of(dag, alpha, None, None, variables))
-        found, heights = problem.fitted(n_starts, random_state)
+        found, heights = problem.fitted(n_starts, seed)
         network = problem.network(found[0].tables, [dag.node(name) for name in choices])
         log_likelihood = found[0].log_likelihood[-1]
         if criterion == "bic":
             score = log_likelihood - network.n_parameters / 2 * float(np.log(problem.n_rows))
         else:
-            held_out.append(problem.held_out(n_starts, random_state))
+            held_out.append(problem.held_out(n_starts, seed))
             score = float(held_out[-1].sum())
         fits.append((HiddenCandidate(sizes, log_likelihood, network.n_parameters, score), network, found, heights))
     best = max(fits, key=lambda one: one[0].score)
     if held_out:
+        if best[0].score == -np.inf:
+            raise ParameterError(
+                "some rows that are held out are impossible by the tables of the others, whatever the number of "
+                "states; give an alpha over 0, or criterion='bic'"
+            )
         top = held_out[fits.index(best)]
-        within = [one for one, own in zip(fits, held_out, strict=True) if _is_within_error(top - own)]
+        possible = [(one, own) for one, own in zip(fits, held_out, strict=True) if one[0].score > -np.inf]
+        within = [one for one, own in possible if _is_within_error(top - own)]
         best = min(within, key=lambda one: one[0].n_parameters)
     nodes = [dag.node(name) for name in choices]
     verdict = _verdict(best[2], best[3], nodes, best[1], read_frame(X).table.num_rows)
@@ -214,10 +230,24 @@ def latent_classes(
     >>> latent_classes(rows).n_states
     {'class': 2}
     """
-    there = list(read_frame(X).names) if columns is None else list(columns)
+    X = materialised(X)
+    there = list(read_frame(X).names) if columns is None else named(columns, "columns")
     if name in there:
         raise ParameterError(f"name is {name!r}, which is the name of a column; give another")
+    if columns is not None and is_frame(X):  # another column may have the name of the hidden variable
+        X = take_columns(X, [column for column in given_names(X) if str(column) in there])
     return learn_hidden(Dag.from_edges([(name, column) for column in there], [name]), X, {name: n_classes}, **settings)
+
+
+def _choices(hidden: Any, X: Any) -> dict[str, list[int]]:
+    """List the numbers of states of each hidden variable; one that has a column is none."""
+    if not isinstance(hidden, Mapping) or not hidden:
+        raise ParameterError(f"hidden is {hidden!r}, and names no variable; give {{name: number of states}}")
+    there = frame_names(X) if is_frame(X) else []
+    for name in hidden:
+        if name in there:
+            raise ParameterError(f"hidden names {name!r}, which is a column of X; give another name, or drop it")
+    return {name: _choice(name, own) for name, own in hidden.items()}
 
 
 def _choice(name: str, given: Any) -> list[int]:

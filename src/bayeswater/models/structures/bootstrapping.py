@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.frames import write_frame
+from bayeswater.data.weights import require_rows
 from bayeswater.errors import ParameterError
 from bayeswater.markup import bar, html_table, paragraphs
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.structures.state_table import StateTable
-from bayeswater.models.structures.structure_learning import checked_seed, require_complete, require_rows
+from bayeswater.models.structures.structure_learning import checked_seed, require_complete
 from bayeswater.structure.bootstrap import arc_counts, averaged_parents, in_order_of_names, significance_threshold
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.knowledge import Arcs, Knowledge
@@ -151,7 +152,7 @@ def bootstrap_structure(
     if method not in METHODS:
         raise ParameterError(f"method is {method!r}; choose one of {', '.join(METHODS)}")
     table = StateTable.of(data, discretize, columns, sample_weight)
-    require_rows(table)
+    require_rows(table.weight)
     require_complete(table)
     knowledge = Knowledge.of(table.names, required, forbidden, tiers, max_parents)
     counts = arc_counts(

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayeswater.data.frames import frame_names, library_of, read_frame, take_columns, write_frame
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import checked_weight
+from bayeswater.data.weights import checked_weight, require_rows
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.models.mixed_networks.mixed_rows import number_nodes, values_of
 from bayeswater.models.network.network_rows import label_column
@@ -136,6 +136,5 @@ class NumbersAndStates:
 
 def _weight(sample_weight: Any, n_rows: int) -> Array | None:
     weight = checked_weight(sample_weight, n_rows)
-    if weight is not None and weight.sum() < 2:
-        raise ParameterError(f"the weights sum to {weight.sum():.4g}; give weights that sum to the number of rows")
+    require_rows(weight)
     return weight

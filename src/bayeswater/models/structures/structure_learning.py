@@ -9,6 +9,7 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.reading.discretising.cuts import cuts_named
+from bayeswater.data.weights import require_rows
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.families.family import ColumnSettings
 from bayeswater.learning.structural_em import find_graph, judge_of
@@ -199,10 +200,6 @@ def _some(n: int, thing: str) -> str:
     return f"{n} {thing}{'' if n == 1 else 's'}"
 
 
-FEWEST_ROWS = 2
-"""Rows, or their weight, that a structure can be learned from."""
-
-
 def learn_structure(
     data: Any,
     score: Any = "bic",
@@ -309,7 +306,7 @@ def learn_structure(
             progress=progress,
         )
     table = StateTable.of(data, discretize, columns, sample_weight)
-    require_rows(table)
+    require_rows(table.weight)
     if missing == "error":
         require_complete(table)
     knowledge = Knowledge.of(table.names, required, forbidden, tiers, max_parents)
@@ -409,7 +406,7 @@ def score_structure(
         local_scores = mixed.scores(_without_prior(score, graph_prior))
         return _of_graph(dag, local_scores, per_node=per_node)
     table = StateTable.of(data, discretize, columns, sample_weight, bins=_bins(graph), nodes=dag.names)
-    require_rows(table)
+    require_rows(table.weight)
     require_complete(table)
     dag = ordered(dag, table.names, "graph")
     local_scores = LocalScores(table.codes, table.n_states, as_score(score, graph_prior), table.weight)
@@ -474,15 +471,6 @@ def checked_seed(seed: Any) -> None:
     """Refuse a seed that is no whole number."""
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
         raise ParameterError(f"seed is {seed!r}; give a whole number, 0 or more")
-
-
-def require_rows(table: StateTable) -> None:
-    """Refuse weights that together are not even two rows: they would make every parameter free."""
-    if table.weight is not None and table.weight.sum() < FEWEST_ROWS:
-        raise ParameterError(
-            f"the weights sum to {table.weight.sum():.4g}; a weight says as how many rows a row counts: give weights "
-            "that sum to the number of rows"
-        )
 
 
 def require_complete(table: StateTable) -> None:
