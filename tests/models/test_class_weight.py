@@ -179,3 +179,13 @@ def test_a_class_of_weight_nothing_is_impossible_and_a_dict_may_name_more_classe
     every = {"common": 0.0, "middling": 1.0, "rare": 1.0, "never": 3.0}
     proba = bw.GaussianNB(class_weight=every).fit(NUMBERS, Y).predict_proba(NUMBERS)
     assert (proba[:, 0] == 0).all() and np.isfinite(proba).all()
+
+
+@pytest.mark.parametrize("name", ["GaussianNB", "CategoricalNB", "NaiveBayes", "GaussianClassifier", "TAN", "AODE"])
+def test_weights_of_one_change_nothing_of_a_calibrated_model(name):
+    kind, X = MODELS[name]
+    model = kind(calibrate=True).fit(X, Y)
+    expected = model.predict_proba(X)
+    ones = dict.fromkeys(np.unique(Y), 1.0)
+    np.testing.assert_allclose(kind(calibrate=True, class_weight=ones).fit(X, Y).predict_proba(X), expected, atol=1e-14)
+    np.testing.assert_allclose(model.set_params(class_weight=ones).predict_proba(X), expected, atol=1e-14)

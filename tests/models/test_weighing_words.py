@@ -1,5 +1,6 @@
 """Weights of words: held-out rows are unknown to their machine, reasons add up, order and pieces do not show."""
 
+import warnings
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -240,3 +241,11 @@ def test_a_feature_left_out_is_taken_out_of_the_ratios_as_often_as_it_is_there()
         without.word_weights_ = {"features": replace(own, machine=own.folds[fold[i]])}
         told = without._term_joint().groups["features"].terms(without._texts_of(X[[i]])["features"])[0, 0]
         np.testing.assert_allclose(np.diff(left_out[i]), np.diff(told + without.class_log_prior_), atol=1e-9)
+
+
+def test_a_column_without_any_word_has_no_weights_and_warns_of_nothing():
+    nothing = pa.table({"note": pa.array([None] * 8, type=pa.string()), "n": [1.0, 2, 3, 4, 5, 6, 7, 8]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = NaiveBayes(columns={"note": "text", "n": "gaussian"}, weights="learned").fit(nothing, list("aaaabbbb"))
+    assert np.isfinite(model.predict_proba(nothing)).all()

@@ -191,6 +191,8 @@ def log_ratios(sums: Array) -> Array:
     array([[-0.847,  0.847],
            [ 0.847, -0.847]])
     """
+    if not sums.shape[1]:
+        return sums.astype(np.float64)
     own, others = sums + ALPHA, np.maximum(sums.sum(axis=0) - sums, 0) + ALPHA
     total = np.log(own.sum(axis=1, keepdims=True)) - np.log(others.sum(axis=1, keepdims=True))
     return np.log(own) - np.log(others) - total

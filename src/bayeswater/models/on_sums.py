@@ -373,9 +373,11 @@ class OnSums(Base):
 
     @property
     def _priors(self) -> Priors:
-        log_prior = self._joint().log_prior
-        if self._prior(self.statistics_).is_counted:
+        log_prior, prior = self._joint().log_prior, self._prior(self.statistics_)
+        if prior.is_counted:
             return Priors(log_prior, log_prior)
+        if prior.given is None and np.isfinite(prior.counted).all():  # weighed
+            return Priors(log_prior, prior.counted)
         count = self.statistics_.class_count.count + 1.0
         return Priors(log_prior, np.log(count / count.sum()))
 

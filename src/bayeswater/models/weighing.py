@@ -442,5 +442,5 @@ def require_no_weights(model: Any) -> None:
     if isinstance(model, WeighsTerms) and model._is_weighed:
         raise ParameterError(
             "weights are learned, and hang on which cells of a row are missing: there is no such form of them; take "
-            "set_params(weights=None) for that of the plain sum"
+            "set_params(weights=None) for that of the plain sum, and if there are texts fit again with it"
         )
