@@ -627,7 +627,9 @@ def test_a_policy_is_told_and_what_more_knowledge_is_worth(run, tmp_path):
     assert "expected utility 8.33" in answer.out
     assert [line.split()[:2] for line in answer.out.splitlines()[3:5]] == [["wet", "take"], ["fine", "leave"]]
     assert answer.out.split()[-2:] == ["rain", "0.77"]
-    told = json.loads(run("policy", path, "--given", "rain=yes", "--reliability", "0.9", "--json").out)
-    assert told["expected_utility"] == 7
+    told = json.loads(run("policy", path, "--reliability", "0.9", "--json").out)
     assert 0 < told["value_of_information"]["worth"]["rain"] < 0.77
+    told = json.loads(run("policy", path, "--given", "rain=yes", "--information", "--json").out)
+    assert told["expected_utility"] == 7
+    assert told["value_of_information"]["worth"] == {}  # nothing is left to know
     assert run("policy", path, "--given", "sun=yes").code == 2

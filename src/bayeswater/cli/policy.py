@@ -35,7 +35,7 @@ def policy(
     policies = {name: found.policy(name, known) for name in names}
     worth = None
     if information or reliability is not None:
-        worth = found.value_of_information(decision=decision, reliability=reliability)
+        worth = found.value_of_information(decision=decision, evidence=known, reliability=reliability)
     _print(found.expected_utility(known), policies, worth, as_json=as_json)
 
 

@@ -101,6 +101,36 @@ def test_losses_and_next_best_are_the_case_of_one_decision():
         assert diagram.policy(evidence={"xray": state}).best() == now
 
 
+@settings(max_examples=20)
+@given(seed=seeds)
+def test_information_is_worth_what_it_adds_to_the_evidence(seed):
+    diagram = drawn(seed)
+    dag, core = diagram._core.dag, diagram._core
+    free = [name for name in diagram.chance if dag.node(name) not in dag.descendants(dag.nodes(diagram.decisions))]
+    for name in free[:1]:
+        known = {name: 0}
+        worth = diagram.value_of_information(evidence=known)
+        assert worth.expected_utility == diagram.expected_utility(known)
+        assert set(worth) == set(free) - {name} - set(diagram.known_before("first"))
+        assert diagram.value_of_information(name, evidence=known)[name] == pytest.approx(0, abs=1e-10)
+        for other in worth:
+            p = BayesianNetwork.from_core(core).query(other, known).probabilities
+            then = [diagram.expected_utility({**known, other: state}) for state in range(len(p))]
+            assert worth[other] + worth.expected_utility == pytest.approx(p @ then, abs=1e-10)
+
+
+def test_what_follows_from_later_decisions_is_not_asked_for():
+    diagram = DecisionNetwork(
+        "d1 -> u; d2 -> x -> v; d2 -> v",
+        {"x": [[0.9, 0.1], [0.3, 0.7]]},
+        {"d1": 2, "d2": 2},
+        {"u": [0, 1], "v": [[0, 1], [2, 3]]},
+    )
+    assert dict(diagram.value_of_information()) == {}
+    with pytest.raises(ParameterError, match=r"'x' cannot be known before 'd1'.*then or later"):
+        diagram.value_of_information("x")
+
+
 def oil() -> DecisionNetwork:
     """The wildcatter of Raiffa, with its known answers."""
     return DecisionNetwork(
@@ -225,6 +255,8 @@ def test_diagrams_that_cannot_be_are_refused():
             )
     with pytest.raises(ParameterError, match="is amiss"):
         DecisionNetwork("a; d -> u", one["tables"], {"d": ["x", "y"]}, {"u": {"x": 1}})
+    with pytest.raises(ParameterError, match="decisions names none"):
+        DecisionNetwork("a -> u", one["tables"], {}, one["utilities"])
     good = DecisionNetwork("a; d -> u", **one)
     with pytest.raises(ParameterError, match="'e' is no decision"):
         good.policy("e")

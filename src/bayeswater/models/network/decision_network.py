@@ -103,6 +103,8 @@ class DecisionNetwork:
             for name in given:
                 if name not in dag.position:
                     raise ParameterError(f"{what} names {name!r}, which is no node; {nearest_names(name, dag.names)}")
+        if not decisions:
+            raise ParameterError("decisions names none; give {name: alternatives}, or make a BayesianNetwork")
         kept = [name for name in dag.names if name not in utilities]
         _require_one_role(dag.names, tables, decisions, utilities)
         chance = {name: tables[name] for name in kept if name in tables}
@@ -217,14 +219,21 @@ class DecisionNetwork:
         return BayesianNetwork.from_core(core)
 
     def value_of_information(
-        self, names: str | Iterable[str] | None = None, decision: str | None = None, *, reliability: Any = None
+        self,
+        names: str | Iterable[str] | None = None,
+        decision: str | None = None,
+        *,
+        evidence: Given = None,
+        reliability: Any = None,
     ) -> InformationValues:
         """Say what it is worth to know variables before a decision: how much the expected utility rises.
 
         Parameters
         ----------
-        names : variables; all unless told that are not known before the decision and that it has no part in
+        names : variables; all unless told that are not known before the decision, and in which neither it nor a later
+            one has a part
         decision : the first one unless told
+        evidence : as in `policy`; what is observed is known already
         reliability : None for perfect information. A number, the probability that a report names the true state, all
             others being equally likely; or, for one variable, a table P(report | state), (n_states, n_reports)
 
@@ -235,25 +244,29 @@ class DecisionNetwork:
         """
         before = self.decisions[0] if decision is None else decision
         later = self.decisions[self._turn(before) :]
-        core, node = self._core, self._core.dag.node(before)
-        out_of_reach = core.dag.descendants([node]) | {node, *core.dag.nodes(self.known_before(before))}
+        core, dag = self._core, self._core.dag
+        to_come = dag.descendants(dag.nodes(later))
         if names is None:
-            wanted = [name for name in self.chance if core.dag.node(name) not in out_of_reach]
+            out_of_reach = to_come | dag.nodes(self.known_before(before)) | set(evidence_of(core, evidence))
+            wanted = [name for name in self.chance if dag.node(name) not in out_of_reach]
         else:
             wanted = [names] if isinstance(names, str) else list(names)
             for name in wanted:
-                if name in self.decisions or core.dag.node(name) in core.dag.descendants([node]):
-                    raise ParameterError(f"{name!r} cannot be known before {before!r}, which has a part in it")
-        now, found = self.expected_utility(), {}
+                if name in self.decisions or dag.node(name) in to_come:
+                    raise ParameterError(
+                        f"{name!r} cannot be known before {before!r}: it is decided, or follows from what is decided "
+                        "then or later"
+                    )
+        now, found = self.expected_utility(evidence), {}
         for name in wanted:
             asked, source = core, name
             if reliability is not None:
                 source = f"report of {name}"
-                n_states = core.cards[core.dag.node(name)]
+                n_states = core.cards[dag.node(name)]
                 asked = network_with_node(core, source, _report(name, n_states, reliability), (name,), None)
             if source not in self.known_before(before):
                 asked = network_with_edge(asked, source, later[0], None)
-            then = self._of(asked, self.decisions, self.utilities).expected_utility()
+            then = self._of(asked, self.decisions, self.utilities).expected_utility(evidence)
             found[name] = max(0.0, then - now)
         ranked = dict(sorted(found.items(), key=lambda one: -one[1]))
         return InformationValues(ranked, before, now)
