@@ -135,3 +135,48 @@ def test_too_many_states_that_meet_in_a_number_are_refused_before_memory_is_take
     assert network.query("y9").mean == pytest.approx(sum(0.5**i for i in range(1, 11)))
     with pytest.raises(ResourceLimitError, match="observe some"):
         network.query("s0", {"y39": 1.0})
+
+
+def test_exact_matches_of_different_numbers_count_together():
+    exact = LinearGaussian(5, variance=0)
+    nodes = {
+        "s": {"A": 0.4, "B": 0.4, "C": 0.2},
+        "x": {"A": exact, "B": LinearGaussian(5), "C": LinearGaussian(5)},
+        "z": {"A": LinearGaussian(5), "B": exact, "C": LinearGaussian(5)},
+    }
+    network = MixedNetwork("s -> x; s -> z", nodes)
+    assert network.query("s", {"x": 5, "z": 5}).probabilities.tolist() == [0.5, 0.5, 0]
+    assert network.query("s", {"x": 5, "z": 6}).probabilities.tolist() == [1, 0, 0]
+    assert network.query("s", {"x": 6, "z": 6}).probabilities.tolist() == [0, 0, 1]
+    # The one match stays the only answer though its density is e^-5000 of that without one.
+    assert network.query("s", {"x": 5, "z": 105}).probabilities.tolist() == [1, 0, 0]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32))
+def test_exact_numbers_are_the_limit_of_vanishing_variances(seed):
+    rng = np.random.default_rng(seed)
+
+    def network(variance):
+        rng = np.random.default_rng(seed)
+        some = {0: lambda: LinearGaussian(0, variance=variance), 1: lambda: LinearGaussian(int(rng.integers(2)))}
+        nodes = {"s": rng.dirichlet(np.ones(3)).tolist(), "t": {k: rng.dirichlet([1, 1]).tolist() for k in range(3)}}
+        for name in "xyz":
+            nodes[name] = {(k, j): some[int(rng.integers(2))]() for k in range(3) for j in range(2)}
+        return MixedNetwork("s -> t; " + "; ".join(f"s -> {n}; t -> {n}" for n in "xyz"), nodes)
+
+    evidence = {name: float(rng.integers(2)) for name in "xyz" if rng.random() < 0.8}
+    if not np.isfinite(network(0).log_evidence(evidence)):
+        return
+    for target in "st":
+        found = network(0).query(target, evidence).probabilities
+        np.testing.assert_allclose(found, network(1e-80).query(target, evidence).probabilities, rtol=1e-9, atol=1e-12)
+
+
+def test_no_rows_have_no_answers():
+    network = MixedNetwork("s -> x", {"s": [0.5, 0.5], "x": {0: LinearGaussian(0), 1: LinearGaussian(1)}})
+    rows = network.sample(3, random_state=0).to_pandas()[:0]
+    assert network.log_evidence(rows).shape == (0,)
+    found = network.posteriors(rows)
+    assert (found["s"].shape, found["x"].shape) == ((0, 2), (0,))
+    assert network.log_probability(rows).shape == (0,)

@@ -5,15 +5,26 @@ Variables are summed out one by one, always the one whose product is smallest; e
 value in each row, whose logarithm is kept, so that no row underflows.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from bayeswater.limits import require_table_axes, require_table_bytes
 from bayeswater.typing import Array
+
+
+class HasVariables(Protocol):
+    """What has variables that can be summed out."""
+
+    @property
+    def variables(self) -> tuple[int, ...]:
+        """Which it is a function of."""
+
+
+Factor = TypeVar("Factor", bound=HasVariables)
 
 
 @dataclass(frozen=True)
@@ -35,15 +46,11 @@ def summed(
     left = []
     for factor in factors:
         left.append(_scaled(factor, log_total))
-    hidden = {v for factor in left for v in factor.variables} - set(targets)
-    while hidden:
-        sizes = {v: _size(left, v, cards) for v in hidden}
-        chosen = min(sorted(hidden), key=sizes.__getitem__)
-        hidden.discard(chosen)
-        touched = [factor for factor in left if chosen in factor.variables]
-        left = [factor for factor in left if chosen not in factor.variables]
-        kept = tuple(sorted({v for factor in touched for v in factor.variables} - {chosen}))
-        left.append(_scaled(_product(touched, kept, cards), log_total))
+
+    def sum_out(touched: Sequence[StateFactor], _: int, kept: tuple[int, ...]) -> StateFactor:
+        return _scaled(_product(touched, kept, cards), log_total)
+
+    left = eliminated(left, cards, targets, sum_out)
     joint = _product(left, tuple(targets), cards).values
     joint = np.broadcast_to(joint, (n_rows, *joint.shape[1:]))
     total = joint.sum(axis=tuple(range(1, joint.ndim)))
@@ -54,6 +61,25 @@ def summed(
     return joint * share.reshape(-1, *[1] * len(targets)), log_total
 
 
+def eliminated(
+    left: list[Factor],
+    cards: Mapping[int, int],
+    targets: Sequence[int],
+    sum_out: Callable[[Sequence[Factor], int, tuple[int, ...]], Factor],
+) -> list[Factor]:
+    """Sum out all variables but the targets; `sum_out` multiplies factors over one of them, and keeps the others."""
+    hidden = {v for factor in left for v in factor.variables} - set(targets)
+    while hidden:
+        sizes = {v: _size(left, v, cards) for v in hidden}
+        chosen = min(sorted(hidden), key=sizes.__getitem__)
+        hidden.discard(chosen)
+        touched = [factor for factor in left if chosen in factor.variables]
+        left = [factor for factor in left if chosen not in factor.variables]
+        kept = tuple(sorted({v for factor in touched for v in factor.variables} - {chosen}))
+        left.append(sum_out(touched, chosen, kept))
+    return left
+
+
 def _scaled(factor: StateFactor, log_total: Array) -> StateFactor:
     """Divide the values of each row by the largest, and add its logarithm to the total."""
     top = factor.values.max(axis=tuple(range(1, factor.values.ndim)), keepdims=True)
@@ -62,7 +88,7 @@ def _scaled(factor: StateFactor, log_total: Array) -> StateFactor:
     return StateFactor(factor.variables, factor.values / np.where(top > 0, top, 1.0))
 
 
-def _size(factors: Sequence[StateFactor], variable: int, cards: Mapping[int, int]) -> int:
+def _size(factors: Sequence[Factor], variable: int, cards: Mapping[int, int]) -> int:
     joined = {v for factor in factors if variable in factor.variables for v in factor.variables}
     return prod(cards[v] for v in joined)
 

@@ -10,7 +10,8 @@ variables with states, the numbers are jointly normal, so that
 4. a number is a mixture of normals, one for each configuration, weighed by its posterior.
 
 A number of variance zero has no density but a probability: observed where it must lie, it outweighs every density;
-elsewhere it is impossible.
+elsewhere it is impossible. Of the configurations that are possible in a row, those count that have the most such
+numbers, whichever these are, and their densities are compared (`point_masses`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswater.inference.mixed.lines import ConditionalLine, NumberPlan, plan_numbers
+from bayeswater.inference.mixed.point_masses import MassFactor, summed_masses
 from bayeswater.inference.mixed.state_factors import StateFactor, summed
 from bayeswater.limits import require_table_axes
 from bayeswater.networks.mixed_core import MixedCore
@@ -123,7 +125,7 @@ class StrongElimination:
             key = np.zeros((1, len(rows)), dtype=np.int32)
         which = np.unique(key, axis=1, return_inverse=True)[1].reshape(-1)
         order = np.argsort(which, kind="stable")
-        for group in np.split(order, np.cumsum(np.bincount(which))[:-1]):
+        for group in np.split(order, np.cumsum(np.bincount(which))[:-1]) if len(rows) else ():
             j = group[0]
             given = frozenset(node for node, is_there in zip(with_states, observed[:, j], strict=True) if is_there)
             fixed = {node: int(rows.codes[node, j]) for node in with_states if node in given & self._above_numbers}
@@ -155,31 +157,19 @@ class StrongElimination:
         None of them is observed; `rows` are those of the pattern alone.
         """
         plan, axes = self.plan(pattern, ())
-        found, log_evidence = self._summed(rows, pattern, states, plan, axes, outweigh=True)
-        lost = ~(log_evidence > -np.inf)
-        if lost.any() and any((line.variance == 0).any() for _, line in plan.evidence):
-            # Exact numbers where states are impossible for other reasons: then densities are compared alone.
-            again, log_again = self._summed(rows.take(lost), pattern, states, plan, axes, outweigh=False)
-            found[lost], log_evidence[lost] = again, log_again
-        return found, log_evidence
-
-    def _summed(
-        self,
-        rows: MixedRows,
-        pattern: Pattern,
-        states: Sequence[int],
-        plan: NumberPlan,
-        axes: Mapping[int, int],
-        *,
-        outweigh: bool,
-    ) -> tuple[Array, Array]:
-        logs = [_log_density(node, line, rows, outweigh=outweigh) for node, line in plan.evidence]
-        factors, shift = _merged(logs, sorted(axes, key=axes.__getitem__))
-        wanted = {*states, *pattern.given, *(v for factor in factors for v in factor.variables)}
+        nodes = sorted(axes, key=axes.__getitem__)
+        logs = [_log_density(node, line, rows) for node, line in plan.evidence]
+        own = {nodes[axis] for log in logs for axis, length in enumerate(log.shape[1:]) if length > 1}
+        wanted = {*states, *pattern.given, *own}
         above = self.core.dag.ancestors(frozenset(wanted)) | wanted
         tables = [self._table(node, rows, pattern.given) for node in sorted(above)]
-        found, log_evidence = summed([*factors, *tables], self._cards, states, len(rows))
-        return found, log_evidence + shift
+        exact = [line.variance == 0 for _, line in plan.evidence]
+        if all(own.all() or not own.any() for own in exact):  # all configurations have as many point masses
+            factors, shift = _merged(logs, nodes)
+            found, log_evidence = summed([*factors, *tables], self._cards, states, len(rows))
+            return found, log_evidence + shift
+        masses = [_mass_factor(log, own, nodes) for log, own in zip(logs, exact, strict=True)]
+        return summed_masses([*masses, *map(MassFactor.of, tables)], self._cards, states, len(rows))
 
     def _table(self, node: int, rows: MixedRows, given: frozenset[int]) -> StateFactor:
         table = self.core.states.tables[self.core.place[node]]
@@ -258,7 +248,8 @@ def node_log_density(core: MixedCore, rows: MixedRows, node: int) -> Array:
     return np.where(variance > 0, density, np.where(np.abs(apart) <= SAME * size, 0.0, -np.inf))
 
 
-def _log_density(node: int, line: ConditionalLine, rows: MixedRows, *, outweigh: bool) -> Array:
+def _log_density(node: int, line: ConditionalLine, rows: MixedRows) -> Array:
+    """Log-density in each row, (n_rows, *axes); of an exact number 0 where it lies as it must, else -inf."""
     value = rows.values[node].reshape(-1, *[1] * line.variance.ndim)
     apart = value - _mean(line, rows)
     sure = line.variance > 0
@@ -270,10 +261,17 @@ def _log_density(node: int, line: ConditionalLine, rows: MixedRows, *, outweigh:
     size = np.abs(value) + np.abs(line.intercept)
     for other, slope in line.slopes.items():
         size = size + np.abs(rows.values[other].reshape(-1, *[1] * slope.ndim) * slope)
-    is_met = ~sure & (np.abs(apart) <= SAME * size)
-    log_density = np.where(sure, log_density, np.where(is_met & outweigh, 0.0, -np.inf))
-    met = is_met.any(axis=tuple(range(1, is_met.ndim)), keepdims=True) & outweigh
-    return np.where(sure & met, -np.inf, log_density)
+    return np.where(sure, log_density, np.where(np.abs(apart) <= SAME * size, 0.0, -np.inf))
+
+
+def _mass_factor(log: Array, exact: Array, nodes: Sequence[int]) -> MassFactor:
+    """Make a factor of the log-densities of one number; where it is exact they are masses."""
+    possible = log > -np.inf
+    masses = np.where(possible, np.broadcast_to(exact.astype(np.float64), log.shape), -np.inf)
+    own = [axis for axis, length in enumerate(log.shape[1:]) if length > 1]
+    shape = (len(log), *(log.shape[1 + axis] for axis in own))
+    logs = np.where(possible, log, 0.0)
+    return MassFactor(tuple(nodes[axis] for axis in own), masses.reshape(shape), logs.reshape(shape))
 
 
 def _merged(logs: Sequence[Array], nodes: Sequence[int]) -> tuple[list[StateFactor], Array]:
