@@ -52,7 +52,12 @@ def test_pieces_merge_and_forget_as_if_all_rows_had_come_at_once(seed):
         close(first.partial_fit(frame[50:]), whole)
         close(first + second, whole)
         close(second + first, whole)
-        close(whole.forget(frame[50:]), first, rtol=1e-6)
+        try:
+            rest = whole.forget(frame[50:])
+        except StatisticsError as error:  # some tables leave a configuration next to no scatter
+            assert "fewer than 8 digits" in str(error)
+        else:
+            close(rest, first, rtol=1e-6)
 
 
 def test_regressions_are_those_of_least_squares():
@@ -77,6 +82,24 @@ def test_rows_count_as_often_as_they_weigh():
         warnings.simplefilter("ignore", BayesWarning)
         weighed = MixedNetwork.from_data(dag, frame, sample_weight=weight)
         close(weighed, MixedNetwork.from_data(dag, frame.loc[frame.index.repeat(weight)]))
+
+
+@pytest.mark.filterwarnings("ignore::bayeswater.BayesWarning")
+def test_rows_of_fractional_weights_are_forgotten_whole():
+    rows, weight = pd.DataFrame({"s": list("fffm"), "x": [1.0, 2, 3, 4]}), np.array([0.1, 0.2, 0.3, 3])
+    for first, second in ([1], [0, 2]), ([0], [1, 2]), ([2], [1, 0]):
+        found = MixedNetwork.from_data("s -> x", rows, sample_weight=weight)
+        for part in (first, second):
+            found = found.forget(rows.iloc[part], sample_weight=weight[part])
+        assert found.states("s") == ("m",)
+        assert found.regression("x", s="m").intercept == 4
+    rows, weight = pd.DataFrame({"s": list("ffmm"), "x": [1.0, 1, 3, 4]}), np.array([0.1, 0.7, 1, 1])
+    found = MixedNetwork.from_data("s -> x", rows, sample_weight=weight)
+    for part in ([1], [0]):
+        found = found.forget(rows.iloc[part], sample_weight=weight[part])
+    close(found, MixedNetwork.from_data("s -> x", rows[2:]))
+    with pytest.raises(StatisticsError, match="never counted"):
+        found.forget(rows[2:3], sample_weight=[2.1])
 
 
 def test_rows_of_a_file_are_summed_in_pieces(tmp_path):

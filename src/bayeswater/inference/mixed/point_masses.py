@@ -78,8 +78,8 @@ def _product(factors: Sequence[MassFactor], kept: tuple[int, ...], cards: Mappin
     masses = np.zeros((n_rows, *(cards[v] for v in kept)))
     logs = np.zeros_like(masses)
     for own in factors:
-        order = sorted(range(len(own.variables)), key=lambda axis, own=own: kept.index(own.variables[axis]))
+        order = np.argsort([kept.index(v) for v in own.variables]).astype(int)
         shape = (len(own.masses), *(cards[v] if v in own.variables else 1 for v in kept))
         for total, part in ((masses, own.masses), (logs, own.logs)):
-            total += part.transpose(0, *(axis + 1 for axis in order)).reshape(shape)
+            total += part.transpose(0, *(order + 1)).reshape(shape)
     return MassFactor(kept, masses, logs)

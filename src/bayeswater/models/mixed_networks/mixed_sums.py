@@ -5,7 +5,7 @@ parents (`Scatter`), for every configuration of its parents with states that row
 their labels, so that sums of pieces go together by label. A row counts for a family where none of its cells is missing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from bayeswater.errors import BayesWarning, DataError, ParameterError, Statistic
 from bayeswater.estimate.dirichlet import conditional_table
 from bayeswater.estimate.regression import Regressed, regress
 from bayeswater.inference.mixed.strong_elimination import MixedRows
+from bayeswater.kernels.remainders import ROUNDING, remainder
 from bayeswater.limits import require_table_bytes
 from bayeswater.models.mixed_networks.mixed_rows import values_of
 from bayeswater.models.network.network_fitting import GraphCounts, pseudo_counts_of
@@ -76,16 +77,14 @@ class MixedSums:
         return cls(dag, numbers, GraphCounts(variables, families, counts), seen, scatters), rows
 
     def __add__(self, other: "MixedSums") -> "MixedSums":
-        counts, seen = self._counted_with(other, 1)
+        counts, seen = self._counted_with(other, np.add)
         scatters = {node: own + other.scatters[node] for node, own in self.scatters.items()}
         return replace(self, counts=counts, seen=seen, scatters=scatters)
 
     def __sub__(self, other: "MixedSums") -> "MixedSums":
-        counts, seen = self._counted_with(other, -1)
-        if any((count < 0).any() for count in (*counts.counts, *seen)):
-            raise StatisticsError("cannot take away rows that were never counted")
+        counts, seen = self._counted_with(other, _taken_away)
         try:
-            scatters = {node: _pruned(own - other.scatters[node]) for node, own in self.scatters.items()}
+            scatters = {node: own - other.scatters[node] for node, own in self.scatters.items()}
         except LostDigits:
             raise StatisticsError(
                 "taking these rows away would leave so little scatter that fewer than 8 digits would be right, or they "
@@ -93,17 +92,19 @@ class MixedSums:
             ) from None
         kept = tuple(v.keeping(own > 0) for v, own in zip(counts.variables, seen, strict=True))
         seen = tuple(_among(a, old, new) for a, old, new in zip(seen, counts.variables, kept, strict=True))
-        return replace(self, counts=_kept(counts, kept), seen=seen, scatters=scatters)
+        left = replace(self, counts=_kept(counts, kept), seen=seen)
+        return replace(left, scatters={node: _pruned(own, left._discrete(node)) for node, own in scatters.items()})
 
-    def _counted_with(self, other: "MixedSums", sign: int) -> tuple[GraphCounts, tuple[Array, ...]]:
-        """Counts of both, or those of the other taken away."""
+    def _counted_with(
+        self, other: "MixedSums", how: Callable[[Array, Array], Array]
+    ) -> tuple[GraphCounts, tuple[Array, ...]]:
+        """Counts of both together, or those of the other taken away."""
         self._require_same(other)
-        theirs = replace(other.counts, counts=tuple(sign * count for count in other.counts.counts))
-        counts = self.counts + theirs
+        counts = self.counts.combined(other.counts, how)
         seen = tuple(
-            _among(a, mine, both) + sign * _among(b, its, both)
+            how(_among(a, mine, both), _among(b, its, both))
             for a, b, mine, its, both in zip(
-                self.seen, other.seen, self.counts.variables, theirs.variables, counts.variables, strict=True
+                self.seen, other.seen, self.counts.variables, other.counts.variables, counts.variables, strict=True
             )
         )
         return counts, seen
@@ -226,9 +227,17 @@ def _scatter(
     return Scatter.of(matrix, labels, None if weight is None else weight[there], skip_missing=False)
 
 
-def _pruned(scatter: Scatter) -> Scatter:
-    """Drop configurations that no row has any more."""
-    kept = scatter.weight[:, 0, 0] > 0
+def _taken_away(count: Array, part: Array) -> Array:
+    """What is left of counts; sums of fractional weights differ by rounding, which is no row."""
+    if (part - count > ROUNDING * count).any():
+        raise StatisticsError("cannot take away rows that were never counted")
+    return remainder(count, part) if np.result_type(count, part).kind == "f" else count - part
+
+
+def _pruned(scatter: Scatter, parents: Sequence[Variable]) -> Scatter:
+    """Drop configurations that no row has any more, as those of states that have gone."""
+    there = [all(s in p.code_of for s, p in zip(own, parents, strict=True)) for own in scatter.classes.states]
+    kept = (scatter.weight[:, 0, 0] > 0) & np.array(there, dtype=bool)
     if kept.all():
         return scatter
     states = tuple(s for s, is_kept in zip(scatter.classes.states, kept.tolist(), strict=True) if is_kept)

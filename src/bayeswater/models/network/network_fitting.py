@@ -7,7 +7,7 @@ that rows show, or that are declared, and counts of pieces are brought into the 
 they are added.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -238,8 +238,12 @@ class GraphCounts:
         return cls(variables, families, counts)
 
     def __add__(self, other: "GraphCounts") -> "GraphCounts":
+        return self.combined(other, np.add)
+
+    def combined(self, other: "GraphCounts", how: Callable[[Array, Array], Array]) -> "GraphCounts":
+        """Give a function of the counts of both in domains that hold all states."""
         variables = tuple(map(Variable.union, self.variables, other.variables))
-        counts = tuple(a + b for a, b in zip(self._among(variables), other._among(variables), strict=True))
+        counts = tuple(map(how, self._among(variables), other._among(variables)))
         return GraphCounts(variables, self.families, counts)
 
     def _among(self, variables: tuple[Variable, ...]) -> list[Array]:
