@@ -114,6 +114,14 @@ def test_sensitivities_are_those_of_networks_with_other_tables():
     widths = (frame.high - frame.low).abs()
     assert widths.is_monotonic_decreasing
     assert "P(lung=yes | xray=yes, dysp=yes) = 0.621253" in repr(found)
+    for value in (1.5, -0.1, np.nan, "0.5"):
+        with pytest.raises(ParameterError, match=r"the value of P\(lung=yes\) is .*; it is a probability"):
+            found.at("lung", "yes", value, {"smoke": "yes"})
+    with pytest.raises(ParameterError, match=r"given names no state of \['smoke'\]"):
+        found.at("lung", "yes", 0.5)
+    seen = network.sensitivity("smoke", "yes", {"lung": "yes", "asia": "yes"})
+    with pytest.raises(ImpossibleEvidence, match="where that entry is so"):
+        seen.at("asia", "yes", 0.0)
     with pytest.raises(ParameterError, match="spread is 0"):
         network.sensitivity("lung", "yes", spread=0)
     with pytest.raises(ImpossibleEvidence):
@@ -213,3 +221,12 @@ def test_the_junction_tree_holds_every_family_and_runs_along_shared_variables():
     assert sorted(found.elimination_order) == sorted(network.names)
     assert "6 cliques, the largest of 3 variables" in repr(found)
     assert "smoke" not in str(network.junction_tree("smoke"))
+
+
+def test_impossible_evidence_is_told_by_its_names():
+    told = r"lung='yes', either='no' has probability zero"
+    evidence = {"lung": "yes", "either": "no"}
+    with pytest.raises(ImpossibleEvidence, match=told):
+        asia().entropy("smoke", evidence)
+    with pytest.raises(ImpossibleEvidence, match=told):
+        asia().mutual_information("smoke", "bronc", evidence=evidence)

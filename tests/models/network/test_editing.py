@@ -232,6 +232,8 @@ def test_canonical_nodes_stay_what_they_are_as_far_as_they_can(kind):
     assert np.array_equal(more.cpt("fever").values[..., 1, :], before)
     idle = network.with_state("cold", "none at all")
     assert type(idle.core.conditionals[node]) is type(NOISY[kind])
+    does_nothing = before[:, network.states("cold").index("bad" if kind == "and" else "none")]  # "bad" is always met
+    assert np.array_equal(idle.cpt("fever").values[:, 3], does_nothing)
 
 
 @pytest.mark.parametrize(

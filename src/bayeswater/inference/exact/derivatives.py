@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayeswater.errors import ImpossibleEvidence
 from bayeswater.inference.exact.factors import Factors, NetworkLike
 from bayeswater.inference.exact.scoped_tables import (
     ScopedTable,
@@ -21,6 +22,9 @@ from bayeswater.inference.exact.scoped_tables import (
     sum_of_products,
 )
 from bayeswater.typing import Array
+
+ROUNDING = 1e-14
+"""Share of P(evidence) below which what a change leaves of it is rounding."""
 
 
 @dataclass(frozen=True)
@@ -141,10 +145,12 @@ class Slopes:
     known_slopes: tuple[Array, ...]
 
     def posterior(self, node: int, place: tuple[int, ...], change: float) -> float:
-        """Give the posterior where one entry changes by so much."""
+        """Give the posterior where one entry changes by so much; refuse a change that makes the evidence impossible."""
         known = self.known + self.known_slopes[node][place] * change
         hit = self.hit + self.hit_slopes[node][place] * change
-        return float(np.clip(hit / known, 0.0, 1.0)) if known > 0 else self.hit / self.known
+        if known <= ROUNDING * self.known:
+            raise ImpossibleEvidence("the evidence has probability zero where that entry is so; take another value")
+        return float(np.clip(hit / known, 0.0, 1.0))
 
     def posteriors(self, node: int, change: Array) -> Array:
         """Give the posterior where each entry of a table changes by so much, and no other."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeswater.data.frames import Alongside, read_frame, write_frame
 from bayeswater.data.variable import Variable
-from bayeswater.errors import ParameterError
+from bayeswater.errors import ImpossibleEvidence, ParameterError
 from bayeswater.inference.drawing import generator_of
 from bayeswater.inference.exact.best_states import best_explanations, marginal_map
 from bayeswater.inference.exact.derivatives import derivatives, family_posteriors, posterior_slopes
@@ -103,7 +103,10 @@ class Analysis(ABC):
 
     def _joint(self, nodes: list[int], evidence: Given) -> Array:
         require_table_axes(len(nodes), f"the joint distribution of {len(nodes)} variables", "name fewer of them")
-        return query(self._tree.factors, nodes, evidence_of(self.core, evidence))
+        try:
+            return query(self._tree.factors, nodes, evidence_of(self.core, evidence))
+        except ImpossibleEvidence:
+            raise impossible_evidence(evidence, None) from None
 
     def arc_strengths(self, evidence: Given = None) -> ArcInformation:
         """Say what each arc carries: the information of parent and child, given the child's other parents."""

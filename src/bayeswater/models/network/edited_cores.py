@@ -257,6 +257,10 @@ def network_with_state(core: Network, name: str, state: Any) -> Network:
     if state in variable.code_of:
         raise ParameterError(f"{name!r} has a state {state!r} already; its states are {list(variable.states)[:10]}")
     conditionals = [*core.conditionals]
+
+    def met(parent: str, given: Any) -> tuple[str, Any]:
+        return parent, {**given, state: 1.0} if parent == name else given
+
     if not isinstance(conditionals[node], Deterministic):
         empty = np.zeros((*core.tables[node].shape[:-1], 1))
         conditionals[node] = Table(np.concatenate([core.tables[node], empty], axis=-1))
@@ -266,6 +270,8 @@ def network_with_state(core: Network, name: str, state: Any) -> Network:
             row = _averaged(core, child, rest)
             axis = core.parents[child].index(node)
             conditionals[child] = Table(np.concatenate([core.tables[child], np.expand_dims(row, axis)], axis=axis))
+        elif isinstance(core.conditionals[child], NoisyAnd):  # what is not named never meets its condition there
+            conditionals[child] = _by_parent(core.conditionals[child], met)
         else:
             conditionals[child] = _by_state(core.conditionals[child])
     return _with_domain(core, node, [*variable.states, state], conditionals)

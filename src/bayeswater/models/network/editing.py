@@ -169,7 +169,7 @@ class Editing(ABC):
         """Add a state, the last one, of probability zero; `with_cpt` gives it more.
 
         Given it, a child is what it is where nothing is known of the variable; for a noisy-OR, -AND or -MAX, a state
-        that does nothing.
+        that does nothing: it brings nothing about, and meets every condition.
         """
         return self._with(network_with_state(self.core, name, state))
 

@@ -8,10 +8,12 @@ import numpy as np
 
 from bayeswater.data.display_width import display_width, on_one_line, padded
 from bayeswater.data.frames import write_frame
+from bayeswater.errors import ParameterError
 from bayeswater.inference.exact.derivatives import Slopes
 from bayeswater.markup import Safe, bar, html_table, paragraphs, step
 from bayeswater.models.network.answers import Explanation
 from bayeswater.models.network.conditional_tables import state_code
+from bayeswater.networks.conditionals import require_probability
 from bayeswater.networks.network import Network
 from bayeswater.typing import Array
 
@@ -110,10 +112,14 @@ class Sensitivity:
         value : probability, from 0 to 1
         given : ``{name: state}`` of all parents
         """
+        require_probability(value, f"the value of P({name}={state})")
         node = self.network.dag.node(name)
-        known = given or {}
+        known = {**(given or {}), name: state}
         variables = (*self.network.parents_of(node), self.network.variables[node])
-        place = tuple(state_code(v, {**known, name: state}[v.name]) for v in variables)
+        missing = [variable.name for variable in variables if variable.name not in known]
+        if missing:
+            raise ParameterError(f"given names no state of {missing}; {name!r} has a row for each state of its parents")
+        place = tuple(state_code(variable, known[variable.name]) for variable in variables)
         return self.slopes.posterior(node, place, value - float(self.network.tables[node][place]))
 
     def to_frame(self, library: str | None = None) -> Any:
