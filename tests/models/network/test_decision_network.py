@@ -1,5 +1,7 @@
 """Influence diagrams against the sums and maxima over all rows, against losses, and in files."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -264,6 +266,23 @@ def test_diagrams_that_cannot_be_are_refused():
         good.value_of_information("a", reliability=2)
     with pytest.raises(AttributeError, match="does not change"):
         good.decisions = ()
+
+
+def test_a_diagram_is_a_value():
+    diagram, network = oil(), BayesianNetwork("utility", {"utility": [0.5, 0.5]})
+    assert diagram == oil() == pickle.loads(pickle.dumps(diagram))
+    assert hash(diagram) == hash(oil())
+    costs = DecisionNetwork.from_loss(asia(), "lung", Loss([[0, 2], [15, 0]]))
+    dearer = DecisionNetwork.from_loss(asia(), "lung", Loss([[0, 2], [16, 0]]))
+    assert costs != dearer and costs != diagram and costs != "costs"
+    with pytest.raises(AttributeError):
+        diagram.utilities.clear()
+    with pytest.raises(ValueError, match="read-only"):
+        diagram.utilities["cost"].values[0] = 5
+    with pytest.raises(ParameterError, match="a node is called 'utility'"):
+        DecisionNetwork.from_loss(network, "utility")
+    with pytest.raises(ParameterError, match="a node is called 'utility'"):
+        DecisionNetwork.from_loss(asia(), "lung", decision="utility")
 
 
 def test_impossible_evidence_is_told():

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, product
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -34,13 +35,29 @@ from bayeswater.networks.network import Network
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
 
+UTILITY = "utility"
+"""Name of the utility that a loss becomes."""
+
 
 @dataclass(frozen=True, eq=False)
 class Utility:
-    """Numbers for the states of some variables: values (*n_states of the parents)."""
+    """Numbers for the states of some variables: values (*n_states of the parents), which cannot be written to."""
 
     parents: tuple[str, ...]
     values: Array
+
+    def __post_init__(self) -> None:
+        values = np.array(self.values, dtype=np.float64)
+        values.flags.writeable = False
+        object.__setattr__(self, "values", values)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Utility):
+            return NotImplemented
+        return self.parents == other.parents and np.array_equal(self.values, other.values)
+
+    def __hash__(self) -> int:
+        return hash(self.parents)
 
 
 class DecisionNetwork:
@@ -86,7 +103,7 @@ class DecisionNetwork:
     _core: Network
     decisions: tuple[str, ...]
     """The decisions, in the order in which they are made."""
-    utilities: Mapping[str, Utility]
+    _utilities: Mapping[str, Utility]
 
     def __init__(
         self,
@@ -133,7 +150,7 @@ class DecisionNetwork:
                     f"the decision {earlier!r} comes before {later!r}, and follows from it by the arrows; name the "
                     f"decisions in the order in which they are made, as {sorted(decisions, key=order.__getitem__)}"
                 )
-        vars(self).update(_core=core, decisions=decisions, utilities=dict(utilities))
+        vars(self).update(_core=core, decisions=decisions, _utilities=dict(utilities))
 
     @classmethod
     def _of(cls, core: Network, decisions: tuple[str, ...], utilities: Mapping[str, Utility]) -> Self:
@@ -150,8 +167,10 @@ class DecisionNetwork:
         variable = network.variables[network.dag.node(target)]
         costs = as_loss(loss, list(variable.states)).for_classes(list(variable.states)).table
         core = network_with_node(network.core, decision, None, (), list(costs.actions))
+        if UTILITY in core.names:
+            raise ParameterError(f"a node is called {UTILITY!r}, as what the loss becomes; rename it: with_names")
         values = -np.asarray(costs.cost, dtype=np.float64)
-        return cls._of(core, (decision,), {"utility": Utility((decision, target), values)})
+        return cls._of(core, (decision,), {UTILITY: Utility((decision, target), values)})
 
     # ------------------------------------------------------------------ what it is made of
 
@@ -169,6 +188,11 @@ class DecisionNetwork:
     def variables(self) -> tuple[Variable, ...]:
         """Variables and decisions."""
         return self._core.variables
+
+    @property
+    def utilities(self) -> Mapping[str, Utility]:
+        """The utilities by name, which cannot be written to."""
+        return MappingProxyType(self._utilities)
 
     def known_before(self, decision: str) -> tuple[str, ...]:
         """Name what is known when a decision is made: all that was known or decided before, too."""
@@ -346,6 +370,14 @@ class DecisionNetwork:
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{name!r} cannot be set, as a decision network does not change")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DecisionNetwork):
+            return NotImplemented
+        return (self._core, self.decisions, self._utilities) == (other._core, other.decisions, other._utilities)
+
+    def __hash__(self) -> int:
+        return hash((self._core, self.decisions))
 
     def _graph(self) -> Dag:
         edges = [*self._core.dag.edges(), *((p, name) for name, u in self.utilities.items() for p in u.parents)]
