@@ -124,7 +124,9 @@ def expected_sums(core: MixedCore, rows: MixedRows, weight: Array, origin: Array
     """Sums that rows are expected to have under a network, and their log-likelihood."""
     engine, sums = StrongElimination(core), ExpectedSums.none(core)
     for whole in engine.patterns(rows):
-        for pattern in engine.blocks(whole, len(core)):
+        questions: list[tuple[list[int], list[int]]] = [([], _hidden_family(core, whole, node)) for node in core.place]
+        questions += [_hidden_moments(core, whole, node) for node in core.numbers]
+        for pattern in engine.blocks(whole, questions):
             part, own_weight = rows.take(pattern.rows), weight[pattern.rows]
             sums.log_likelihood += float(own_weight @ engine.joint(part, pattern, [])[1])
             for node in core.place:
@@ -134,13 +136,24 @@ def expected_sums(core: MixedCore, rows: MixedRows, weight: Array, origin: Array
     return sums
 
 
+def _hidden_family(core: MixedCore, pattern: Pattern, node: int) -> list[int]:
+    """Unobserved members of the family of a variable with states."""
+    return [member for member in (*core.dag.parents[node], node) if member not in pattern.given]
+
+
+def _hidden_moments(core: MixedCore, pattern: Pattern, node: int) -> tuple[list[int], list[int]]:
+    """Unobserved numbers of the family of a number, and its unobserved parents with states."""
+    hidden = [member for member in (*core.numeric(node), node) if member not in pattern.numbers]
+    return hidden, [parent for parent in core.discrete(node) if parent not in pattern.given]
+
+
 def _add_counts(
     engine: StrongElimination, rows: MixedRows, pattern: Pattern, weight: Array, node: int, sums: ExpectedSums
 ) -> None:
     """Add the expected counts of a variable with its parents."""
     core = engine.core
     members = (*core.dag.parents[node], node)
-    hidden = [member for member in members if member not in pattern.given]
+    hidden = _hidden_family(core, pattern, node)
     posterior = engine.joint(rows, pattern, hidden)[0] if hidden else np.ones(len(rows))
     index = []
     for member in members:
@@ -168,8 +181,7 @@ def _add_moments(
     """Add the expected moments of a number and its numeric parents, for each configuration of the others."""
     core = engine.core
     members, discrete = [*core.numeric(node), node], core.discrete(node)
-    hidden = [member for member in members if member not in pattern.numbers]
-    open_states = [parent for parent in discrete if parent not in pattern.given]
+    hidden, open_states = _hidden_moments(core, pattern, node)
     found, _ = engine.mixtures(rows, pattern, hidden, open_states)
     shares = found.weights * weight[:, None]  # (n_rows, n_components)
     values = np.empty((len(members), *shares.shape))

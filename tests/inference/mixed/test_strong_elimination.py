@@ -1,6 +1,6 @@
 """Exact answers with states and numbers, beside every configuration and the joint normal of all numbers."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from tests.oracles.mixed_normals import answer, random_core
 from bayeswater.errors import ImpossibleEvidence, ResourceLimitError
 from bayeswater.inference.mixed.strong_elimination import MixedRows, StrongElimination
 from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
+from bayeswater.models.mixed_networks.mixed_rows import rows_of
 from bayeswater.networks.regressions import LinearGaussian
 
 
@@ -180,3 +181,24 @@ def test_no_rows_have_no_answers():
     found = network.posteriors(rows)
     assert (found["s"].shape, found["x"].shape) == ((0, 2), (0,))
     assert network.log_probability(rows).shape == (0,)
+
+
+def test_rows_of_many_configurations_are_answered_in_small_blocks(monkeypatch):
+    names = [f"s{i}" for i in range(8)]
+    some = {key: LinearGaussian(sum(key)) for key in product((0, 1), repeat=8)}
+    network = MixedNetwork(
+        [(name, "x") for name in names] + [("x", "y")],
+        {name: [0.5, 0.5] for name in names} | {"x": some, "y": LinearGaussian(0, {"x": 1})},
+    )
+    rows = [{"y": float(i)} for i in range(40)]
+    whole = network.posteriors(rows)
+    monkeypatch.setattr("bayeswater.inference.mixed.strong_elimination.BLOCK_CELLS", 2**12)
+    engine = network._engine
+    (pattern,) = engine.patterns(rows_of(rows, network.core))
+    x = network.dag.node("x")
+    # 256 of the density of y, and twice as many of the mixture of x, are 768 in a row.
+    assert [len(part.rows) for part in engine.blocks(pattern, [([x], [])])] == [5] * 8
+    assert [len(part.rows) for part in engine.blocks(pattern)] == [15, 15, 10]
+    parts = network.posteriors(rows)
+    for name in ("s0", "x"):
+        np.testing.assert_allclose(parts[name], whole[name], rtol=1e-12)

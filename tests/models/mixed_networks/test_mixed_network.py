@@ -132,6 +132,14 @@ def test_a_file_keeps_every_bit(tmp_path_factory, seed):
     assert MixedNetwork.read(path) == network
 
 
+def test_a_learned_network_is_equal_to_its_file(tmp_path):
+    size = pd.Categorical(list("abab"), categories=list("abc"))
+    rows = pd.DataFrame({"s": list("ffmm"), "k": [0, 1, 0, 1], "c": size, "x": [1.0, 2, 3, 4.5], "j": [2, 0, 1, 0]})
+    network = MixedNetwork.from_data("s -> x; k; c; j", rows, states={"k": 2, "j": [2, 1, 0]})
+    network.write(tmp_path / "network.json")
+    assert MixedNetwork.read(tmp_path / "network.json") == network
+
+
 def test_a_file_that_is_none_is_refused(tmp_path):
     path = tmp_path / "network.json"
     for text in ("{", "[]", '{"format": "bayeswater mixed network", "version": 1, "nodes": [{}]}'):

@@ -14,9 +14,10 @@ elsewhere it is impossible. Of the configurations that are possible in a row, th
 numbers, whichever these are, and their densities are compared (`point_masses`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from bayeswater.networks.mixed_core import MixedCore
 from bayeswater.typing import Array
 
 BLOCK_CELLS = 2**20
-"""Cells of the widest factor of a block of rows, about."""
+"""Cells of the arrays of a block of rows, about."""
 
 SAME = 1e-9
 """Share of the numbers a mean is made of by which an exact number may differ from it by rounding."""
@@ -191,9 +192,7 @@ class StrongElimination:
         beside : unobserved variables with states that tell components apart though no target depends on them
         """
         plan, axes = self.plan(pattern, targets)
-        shapes = [plan.means[t].shape for t in targets] + [c.shape for c in plan.covariance.values()]
-        shape = tuple(map(max, (1,) * len(axes), *shapes)) if shapes else (1,) * len(axes)
-        matter = [node for node, axis in axes.items() if shape[axis] > 1 or node in beside]
+        matter = _components(plan, axes, beside)
         states = [*matter, *(node for node in beside if node not in matter)]
         weights, log_evidence = self.joint(rows, pattern, states)
         cards = [self._cards[node] for node in states]
@@ -215,12 +214,35 @@ class StrongElimination:
         found = Mixtures(weights.reshape(len(rows), n), means, covariance, dict(zip(states, codes, strict=True)))
         return found, log_evidence
 
-    def blocks(self, pattern: Pattern, n_cells: int) -> Iterator[Pattern]:
-        """Divide the rows of a pattern so that a block of `n_cells` for each row stays small."""
-        size = max(1, BLOCK_CELLS // max(1, n_cells))
+    def blocks(
+        self, pattern: Pattern, questions: Iterable[tuple[Sequence[int], Sequence[int]]] = ()
+    ) -> Iterator[Pattern]:
+        """Divide the rows of a pattern so that the arrays of a block stay small.
+
+        Parameters
+        ----------
+        questions : targets, and variables beside them, of the `mixtures` that are asked for one after the other; those
+            of a `joint` have no targets
+        """
+        evidence = self.plan(pattern, ())[0].evidence
+        n_cells = sum(prod(line.shape) for _, line in evidence)
+        n_cells += max((self._n_cells(pattern, *question) for question in questions), default=1)
+        size = max(1, BLOCK_CELLS // n_cells)
         for start in range(0, len(pattern.rows), size):
             part = pattern.rows[start : start + size]
             yield Pattern(part, pattern.fixed, pattern.given, pattern.numbers)
+
+    def _n_cells(self, pattern: Pattern, targets: Sequence[int], beside: Sequence[int]) -> int:
+        """Cells that the mixtures of a row have."""
+        components = {*_components(*self.plan(pattern, targets), beside), *beside}
+        return (len(targets) + 1) * prod(self._cards[node] for node in components)
+
+
+def _components(plan: NumberPlan, axes: Mapping[int, int], beside: Sequence[int]) -> list[int]:
+    """Variables of the plan that tell the components of its targets apart, or are asked for."""
+    shapes = [line.shape for line in plan.means.values()] + [own.shape for own in plan.covariance.values()]
+    shape = tuple(map(max, (1,) * len(axes), *shapes)) if shapes else (1,) * len(axes)
+    return [node for node, axis in axes.items() if shape[axis] > 1 or node in beside]
 
 
 def _mean(line: ConditionalLine, rows: MixedRows) -> Array:

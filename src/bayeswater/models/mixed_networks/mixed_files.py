@@ -7,11 +7,13 @@ an equation for each number (`files.networks.equations`); it keeps standard devi
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from bayeswater.data.variable import Variable
 from bayeswater.errors import BayesError, NetworkFileError
 from bayeswater.models.mixed_networks.mixed_xdsl import read_xdsl, write_xdsl
 from bayeswater.models.network.network_rows import declared_variable
@@ -84,10 +86,26 @@ def _document(core: MixedCore) -> dict[str, Any]:
                 "variance": found.variance.tolist(),
             }
         else:
-            states = [CODEC.encode(state, f"a state of {name!r}") for state in core.variable(node).states]
-            own |= {"states": states, "table": core.states.tables[core.place[node]].tolist()}
+            own |= {**_states(core.variable(node)), "table": core.states.tables[core.place[node]].tolist()}
         nodes.append(own)
     return {"format": FORMAT, "version": VERSION, "nodes": nodes}
+
+
+def _states(variable: Variable) -> dict[str, Any]:
+    """States, whether they are codes, and the places of those that are declared and not only seen in rows."""
+    return {
+        "states": [CODEC.encode(state, f"a state of {variable.name!r}") for state in variable.states],
+        "coded": variable.is_coded,
+        "declared": [code for code, state in enumerate(variable.states) if state in variable.declared],
+    }
+
+
+def _variable(name: str, node: Mapping[str, Any]) -> Variable:
+    states = [CODEC.decode(state, f"a state of {name!r}") for state in node["states"]]
+    variable = declared_variable(name, range(len(states)) if node.get("coded") is True else states)
+    if "declared" not in node:
+        return variable
+    return replace(variable, declared=frozenset(variable.states[code] for code in node["declared"]))
 
 
 def _core(document: Any) -> MixedCore:
@@ -102,8 +120,7 @@ def _core(document: Any) -> MixedCore:
     numbers, variables, tables = {}, [], []
     for j, node in enumerate(nodes):
         if "states" in node:
-            states = [CODEC.decode(state, f"a state of {names[j]!r}") for state in node["states"]]
-            variables.append(declared_variable(names[j], states))
+            variables.append(_variable(names[j], node))
             tables.append(Table(np.array(node["table"], dtype=np.float64)))
         else:
             found = {name: np.array(node[name], dtype=np.float64) for name in ("intercept", "slopes", "variance")}

@@ -138,7 +138,9 @@ class MixedQuestions(ABC):
         log_evidence = np.zeros(len(rows))
         for whole in self._engine.patterns(rows):
             hidden = [node for node in mean if node not in whole.numbers]
-            for pattern in self._engine.blocks(whole, max(1, len(hidden))):
+            states = [node for node in found if node not in whole.given]
+            questions = [*(([node], []) for node in hidden), *(([], [node]) for node in states)]
+            for pattern in self._engine.blocks(whole, questions):
                 self._answer(rows.take(pattern.rows), pattern, hidden, found, mean, std, log_evidence)
         impossible = ~(log_evidence > -np.inf)
         tell_impossible(impossible, "answers are zeros")
@@ -188,7 +190,7 @@ class MixedQuestions(ABC):
         rows = rows_of(X, self.core, unseen)
         found = np.zeros(len(rows))
         for whole in self._engine.patterns(rows):
-            for pattern in self._engine.blocks(whole, 1):
+            for pattern in self._engine.blocks(whole):
                 found[pattern.rows] = self._engine.joint(rows.take(pattern.rows), pattern, [])[1]
         return float(found[0]) if isinstance(X, Mapping) else found
 
