@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from bayeswater import (
+    BayesWarning,
     DataError,
     LinearGaussian,
     MixedNetwork,
@@ -61,6 +62,17 @@ def test_knowledge_is_kept(rows):
     assert ("height", "weight") not in found.graph.edges()
     with pytest.raises(ParameterError, match="is a number and 'sex' has states"):
         learn_structure(rows, numbers="gaussian", required="age -> sex")
+
+
+def test_numbers_that_are_exact_functions_of_one_another_are_named(rows):
+    double = rows.assign(pounds=rows["weight"] / 0.4536 + 3, months=-12 * rows["age"])
+    with pytest.warns(BayesWarning, match="'weight', 'pounds'; 'age', 'months'; an arc between them"):
+        found = learn_structure(double, numbers="gaussian", method="hill_climb")
+    assert found.table.twins == (("weight", "pounds"), ("age", "months"))
+    assert "weight = pounds" in repr(found)
+    near = rows.assign(pounds=rows["weight"] / 0.4536 + 1e-5 * rows["age"])
+    assert learn_structure(near, numbers="gaussian", method="hill_climb").table.twins == ()
+    assert learn_structure(rows[["sex"]].assign(same=rows["sex"]), numbers="gaussian").graph.n_edges == 1
 
 
 def test_the_predictive_likelihood_is_that_of_new_rows(rows):

@@ -5,6 +5,7 @@ Columns of numbers are numbers, unless `columns` says that one is of states; all
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ import numpy as np
 from bayeswater.data.frames import frame_names, library_of, read_frame, take_columns, write_frame
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, require_rows
-from bayeswater.errors import DataError, ParameterError
+from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
+from bayeswater.estimate.regression import EXACT
 from bayeswater.models.mixed_networks.mixed_rows import number_nodes, values_of
 from bayeswater.models.network.network_rows import label_column
 from bayeswater.models.structures.state_table import StateTable, named_frame
@@ -106,10 +108,34 @@ class NumbersAndStates:
         """Missing cells of each variable: none."""
         return np.zeros(len(self.names), dtype=np.int64)
 
-    @property
+    @cached_property
     def twins(self) -> tuple[tuple[str, ...], ...]:
-        """Variables that tell the same of every row; they are not looked for among numbers."""
-        return ()
+        """Groups of numbers of which each is an exact linear function of any other, but for rounding.
+
+        An arc between them has no density, so that no score finds it.
+        """
+        numbers = np.flatnonzero(self.is_number)
+        if not len(numbers):
+            return ()
+        apart = self.values[numbers] if self.weight is None else self.values[numbers][:, self.weight > 0]
+        apart = apart / np.maximum(np.abs(apart).max(axis=1, keepdims=True), np.finfo(float).tiny)
+        apart -= apart.mean(axis=1, keepdims=True)
+        length = np.linalg.norm(apart, axis=1, keepdims=True)
+        apart /= np.where(length > 0, length, 1.0)
+        exact = 1 - (apart @ apart.T) ** 2 <= EXACT
+        first = exact.argmax(axis=1)  # each by the first that tells it; a number without spread tells nothing
+        groups = (np.flatnonzero((first == j) & exact[j]) for j in range(len(numbers)))
+        return tuple(tuple(self.names[numbers[k]] for k in group) for group in groups if len(group) > 1)
+
+    def tell_twins(self) -> None:
+        """Warn of numbers that are exact functions of one another."""
+        if self.twins:
+            groups = "; ".join(", ".join(map(repr, group)) for group in self.twins[:10])
+            warn_user(
+                f"numbers are exact linear functions of one another: {groups}; an arc between them has no density and "
+                "is not found, and the rows cannot tell on which of them others depend: leave all but one out",
+                BayesWarning,
+            )
 
     def to_frame(self) -> Any:
         """Give the rows as a frame: labels of states, and numbers."""

@@ -340,6 +340,7 @@ def _learn_mixed(
 ) -> LearnedMixedStructure:
     """Search for the graph of states and numbers."""
     knowledge = table.known(knowledge)
+    table.tell_twins()
     begin = None
     if start is not None:
         dag = ordered(read_graph(start), table.names, "start")
