@@ -19,9 +19,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from tests.cli.people import TARGET
 
+from bayeswater import Calibrated, GaussianNB, save
 from bayeswater.cli.main import VERBS, _end_by_signals, main
 from bayeswater.version import __version__
 
@@ -302,3 +304,13 @@ def test_a_console_in_gbk_is_written_to_whatever_letters_the_data_have(tmp_path,
         assert (code != 0) is is_fault and b"Traceback" not in err, (line, err.decode("gbk"))
         told = (out or err).decode("utf-8" if verb in ("predict", "sample") else "gbk")
         assert told or verb in ("draw", "impute"), line
+
+
+@pytest.mark.parametrize("verb", [["predict"], ["inspect"], ["explain"]], ids=" ".join)
+def test_what_stands_around_a_classifier_is_used_from_python(tmp_path, capsys, verb):
+    X = pd.DataFrame({"a": [1.0, 2.0, 8.0, 9.0] * 5})
+    save(Calibrated(GaussianNB(), cv=2).fit(X, list("nnyy") * 5), tmp_path / "around.bayes")
+    X.to_csv(tmp_path / "rows.csv", index=False)
+    rows = [] if verb == ["inspect"] else [str(tmp_path / "rows.csv")]
+    assert main([*verb, str(tmp_path / "around.bayes"), *rows]) == 1
+    assert "Calibrated around a classifier is used from Python" in capsys.readouterr().err

@@ -42,3 +42,11 @@ def test_rows_are_drawn_learned_from_and_answered_for(network, capsys):
     answers = pd.read_csv("answers.csv")
     assert answers["height"][0] == pytest.approx(network.query("height", {"weight": 80}).mean)
     assert answers["height"][1] == pytest.approx(165)
+
+
+@pytest.mark.parametrize(
+    "option", [["--soft", "sex: f=0.9, m=0.1"], ["--method", "gibbs"], ["--k-best", "2"], ["--keep"]]
+)
+def test_options_that_networks_with_numbers_do_not_have_are_refused(network, capsys, option):
+    assert main(["query", "net.json", "P(sex | weight=90)", *option]) == 2
+    assert f"{option[0]}" in capsys.readouterr().err

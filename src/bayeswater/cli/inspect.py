@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from bayeswater.cli.models import require_classifier
 from bayeswater.cli.networks import Tolerance, read_network
 from bayeswater.cli.options import AsJson
 from bayeswater.errors import SchemaError
@@ -43,6 +44,7 @@ def inspect(
 
     with warnings_told_once(of_rounding=True):
         classifier = read_network(model, tolerance) if is_network_file(model) else load(model)
+        require_classifier(classifier, model)
     if isinstance(classifier, BayesianNetwork):
         inspect_network(classifier, model, column or [], rows, as_json=as_json)
         return

@@ -95,11 +95,24 @@ COUNTED = re.compile(r"x\d+")
 """Names of columns that have none, but are counted."""
 
 
+def require_classifier(model: Any, path: str) -> None:
+    """Refuse what stands around a classifier: it has no plan of columns to read a file by."""
+    from bayeswater.decision.bayes_decision import BayesDecision
+    from bayeswater.decision.calibrated import Calibrated
+
+    if isinstance(model, BayesDecision | Calibrated):
+        raise SchemaError(
+            f"{path}: a {type(model).__name__} around a classifier is used from Python, on frames: "
+            f"bayeswater.load({path!r}).predict(frame)"
+        )
+
+
 def load_model(path: str) -> Any:
     """Load a model that knows its columns by name."""
     from bayeswater.models.persistence import load
 
     model = load(path)
+    require_classifier(model, path)
     if not hasattr(model, "predict"):
         raise SchemaError(
             f"{path}: a {type(model).__name__} has no class that it predicts; "

@@ -83,6 +83,16 @@ def query(
         )
     with warnings_told_once():
         if has_numbers(network):
+            said = {
+                "--soft": soft,
+                f"--method {method}": method not in ("auto", "exact"),
+                "--k-best": k_best > 1,
+                "--ignore": ignore,
+                "--keep": keep,
+                "--unseen": unseen != "error",
+            }
+            for option in (name for name, is_said in said.items() if is_said):
+                raise ParameterError(f"{option} is not offered for a network with numbers; leave it out")
             _of_numbers(network, question, evidence, target, output, output_format, reading, as_json=as_json)
             return
         net = read_network(network, tolerance)

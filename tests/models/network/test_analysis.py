@@ -183,14 +183,26 @@ def test_missing_cells_are_filled_in():
     best = network.impute(rows)
     assert best.columns.tolist() == rows.columns.tolist()
     assert best.index.tolist() == [7, 9]
-    explained = network.most_probable_explanation(rows)
-    assert (best.astype(str) == explained[rows.columns].astype(str)).all(axis=None)
+    for filled, row in zip(best.to_dict("records"), rows.to_dict("records"), strict=True):
+        known = {name: state for name, state in row.items() if isinstance(state, str)}
+        missing = [name for name in row if name not in known]
+        assert filled == {**row, **network.marginal_map(missing, known).states}
+    whole = rows.assign(**{name: None for name in network.names if name not in rows})[[*network.names]]
+    explained = network.most_probable_explanation(whole)
+    assert (network.impute(whole).astype(str) == explained[whole.columns].astype(str)).all(axis=None)
     assert network.impute(pl.from_pandas(rows)).to_dict(as_series=False)["lung"] == best.lung.tolist()
     many = pd.concat([rows.iloc[[0]]] * 4000)
     shares = (network.impute(many, "draw", random_state=1).lung == "yes").mean()
     assert abs(shares - network.query("lung", {"smoke": "yes", "xray": "yes", "dysp": "yes"})["yes"]) < 0.03
     with pytest.raises(ParameterError, match="method is 'median'"):
         network.impute(rows, "median")
+
+
+def test_variables_without_a_column_are_summed_out():
+    surely = {0: 1.0, 1: 0.0, 2: 0.0, 3: 0.0, 4: 0.0}
+    network = BayesianNetwork("x -> h", {"x": {"rare": 0.3, "common": 0.7}, "h": {"rare": surely, "common": [0.2] * 5}})
+    assert network.impute(pd.DataFrame({"x": [None]}, dtype=object)).x.tolist() == ["common"]
+    assert network.impute(pd.DataFrame({"x": [None], "h": [None]}, dtype=object)).x.tolist() == ["rare"]
 
 
 def test_the_mean_fills_numbers_and_the_likeliest_state_the_others():

@@ -267,9 +267,10 @@ class Analysis(ABC):
         ----------
         X : frame whose columns are variables
         method : {"most_probable", "draw", "mean"}
-            "most_probable": the states of all missing cells of a row that are together most probable. "draw": states
-            drawn from their joint posterior, as for multiple imputation. "mean": the posterior mean of variables whose
-            states are numbers, and the most probable state of each other cell on its own.
+            "most_probable": the states of all missing cells of a row that are together most probable, variables without
+            a column summed out. "draw": states drawn from their joint posterior, as for multiple imputation. "mean":
+            the posterior mean of variables whose states are numbers, and the most probable state of each other cell on
+            its own.
         random_state : seed of "draw"
         unseen : as in `posteriors`
 
@@ -284,9 +285,11 @@ class Analysis(ABC):
         codes = encode_rows(X, core.variables, unseen)
         columns = [(name, core.dag.node(name)) for name in names]
         posterior = None
-        if method == "most_probable":
+        if method == "most_probable" and len(columns) == len(core):
             found = most_probable_explanation(self._tree, codes.T)
             filled, impossible = found.states.T, found.impossible
+        elif method == "most_probable":
+            filled, impossible = self._summed_out(codes, [node for _, node in columns])
         else:
             wanted = [node for _, node in columns] if method == "mean" else []
             answers = marginals(self._tree, codes.T, wanted)
@@ -301,6 +304,22 @@ class Analysis(ABC):
             own = posterior.get(node) if posterior is not None else None
             made[name] = _filled(core.variables[node], codes[node], filled[node], own, impossible)
         return write_frame(made, Alongside.of(X))
+
+    def _summed_out(self, codes: Array, nodes: list[int]) -> tuple[Array, Array]:
+        """Give codes (n_variables, n_rows) in which some variables are most probable together, and impossible rows."""
+        filled, impossible = codes.astype(np.int64), np.zeros(codes.shape[1], dtype=bool)
+        kinds, kind = np.unique(codes[nodes], axis=1, return_inverse=True)
+        cards = self._tree.factors.card_array[nodes]
+        for place, own in enumerate(kinds.T):
+            rows, is_missing = np.flatnonzero(kind.ravel() == place), own >= cards
+            missing = [node for node, is_one in zip(nodes, is_missing, strict=True) if is_one]
+            observed = {node: int(code) for node, code in zip(nodes, own, strict=True) if node not in missing}
+            if missing:
+                states, log_p = marginal_map(self._tree.factors, missing, observed, {})
+                impossible[rows] = log_p == -np.inf
+                if log_p > -np.inf:
+                    filled[np.array(missing)[:, None], rows] = np.array(states)[:, None]
+        return filled, impossible
 
     def junction_tree(self, pattern: str | Iterable[str] = ()) -> CliqueListing:
         """Show the junction tree that answers go through, for rows in which the variables of a pattern are observed."""
