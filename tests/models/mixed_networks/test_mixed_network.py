@@ -197,6 +197,26 @@ def test_em_finds_what_holes_hide():
     assert found.cpt("s").given()["a"] == pytest.approx(0.3, abs=0.04)
 
 
+def test_em_needs_no_row_that_has_a_whole_family():
+    x, y = np.array([1.0, 2.0, 4.0]), np.array([10.0, 13.0, 12.0, 17.0])
+    rows = pd.DataFrame({"x": [*x, *[np.nan] * 4], "y": [*[np.nan] * 3, *y]})
+    found = MixedNetwork.from_data("x -> y", rows, missing="em")
+    assert found.query("x").mean == pytest.approx(x.mean())
+    assert found.query("y").mean == pytest.approx(y.mean())
+    assert found.regression("y").slopes["x"] == pytest.approx(0, abs=1e-9)
+    with pytest.raises(DataError, match="'y' has no number in any row"):
+        MixedNetwork.from_data("x -> y", rows[:3], missing="em")
+
+
+def test_em_finds_groups_that_no_row_names():
+    truth = MixedNetwork("s -> x", {"s": [0.3, 0.7], "x": {0: LinearGaussian(0), 1: LinearGaussian(6)}})
+    rows = truth.sample(1000, random_state=0).to_pandas().assign(s=None)
+    found = MixedNetwork.from_data("s -> x", rows, missing="em", states={"s": ["low", "high"]})
+    assert found.cpt("s").given()["low"] == pytest.approx(0.3, abs=0.03)
+    assert found.regression("x", s="low").intercept == pytest.approx(0, abs=0.2)
+    assert found.regression("x", s="high").intercept == pytest.approx(6, abs=0.2)
+
+
 def test_each_round_of_em_raises_the_likelihood():
     from bayeswater.learning.mixed_em import _read, expected_sums
     from bayeswater.models.mixed_networks.mixed_rows import rows_of

@@ -128,7 +128,8 @@ class MixedNetwork(GraphQuestions, MixedQuestions):
         alpha, equivalent_sample_size, columns : what is added to counts, as in `BayesianNetwork.from_data`
         states : states of a node, or how many there are for the codes 0, 1, ...; numbers, too, are states then
         sample_weight : (n_rows,), or the name of a column of a source
-        missing : "available" for the rows a family has all cells of, "em" for the largest likelihood
+        missing : "available" for the rows a family has all cells of, "em" for the largest likelihood; where no row has
+            a whole family its slopes begin at 0, and stay there if the rows tell nothing of them
 
         Examples
         --------
@@ -156,7 +157,7 @@ class MixedNetwork(GraphQuestions, MixedQuestions):
             X = whole_table(rows, columns_of(dag, sample_weight), "EM", "take missing='available', which sums pieces")
             sample_weight = None if sample_weight is None else X[sample_weight]
         sums, cells, weight = _summed(X, dag, states, sample_weight)
-        core = sums.core(**settings)
+        core = sums.core(**settings, begin_with=cells if missing == "em" else None)
         if missing == "available":
             return cls.from_core(core, sums, {**settings, "states": states})
         part = discrete_part(dag, sums.numbers)

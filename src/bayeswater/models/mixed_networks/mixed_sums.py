@@ -7,6 +7,7 @@ their labels, so that sums of pieces go together by label. A row counts for a fa
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +40,7 @@ from bayeswater.typing import Array
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NO_ROW = "no row has a cell in each of {names}; leave an arc out, or give rows that have them all"
+NO_ROW = "no row has a cell in each of {names}; leave an arc out, give rows that have them all, or take missing='em'"
 
 
 @dataclass(frozen=True)
@@ -118,29 +119,41 @@ class MixedSums:
 
     # ------------------------------------------------------------------ parameters
 
-    def core(self, alpha: Any, equivalent_sample_size: Any, columns: Any) -> MixedCore:
-        """Read tables and regressions off the sums."""
+    def core(
+        self, alpha: Any, equivalent_sample_size: Any, columns: Any, *, begin_with: MixedRows | None = None
+    ) -> MixedCore:
+        """Read tables and regressions off the sums.
+
+        A number whose family no row has whole is refused; where EM is to begin with these rows, it takes the moments
+        of its column.
+        """
         part = discrete_part(self.dag, self.numbers)
         variables = settled(self.counts.variables)
         pseudo_counts = pseudo_counts_of(part, alpha, equivalent_sample_size, columns, variables)
         tables = map(conditional_table, self.counts.counts, pseudo_counts)
         states = Network.of(variables, part, [Table(table) for table in tables])
-        numbers = {node: self._regressions(node) for node in sorted(self.numbers)}
+        numbers = {
+            node: self._regressions(node)
+            if begin_with is None or self.scatters[node].n_classes
+            else self._beginning(node, begin_with.values[node])
+            for node in sorted(self.numbers)
+        }
         return MixedCore.of(self.dag, states, numbers)
 
     def _discrete(self, node: int) -> list[Variable]:
         place = {n: j for j, n in enumerate(n for n in range(len(self.dag)) if n not in self.numbers)}
         return [self.counts.variables[place[p]] for p in self.dag.parents[node] if p in place]
 
+    def _shape(self, node: int) -> tuple[int, ...]:
+        """Number of states of each parent that has them; so many regressions that they have no room are refused."""
+        shape = tuple(parent.n_states for parent in self._discrete(node))
+        n_cells = prod(shape) * self.scatters[node].n_columns ** 2
+        require_table_bytes(8 * n_cells, f"the regressions of {self.dag.names[node]!r}", "give it fewer parents")
+        return shape
+
     def _regressions(self, node: int) -> Regressions:
-        parents, own = self._discrete(node), self.scatters[node]
-        shape = tuple(parent.n_states for parent in parents)
+        parents, own, shape = self._discrete(node), self.scatters[node], self._shape(node)
         n_columns = own.n_columns
-        require_table_bytes(
-            8 * int(np.prod(shape)) * n_columns**2,
-            f"the regressions of {self.dag.names[node]!r}",
-            "give it fewer parents",
-        )
         weight, mean = np.zeros(shape), np.zeros((*shape, n_columns))
         scatter = np.zeros((*shape, n_columns, n_columns))
         for k, states in enumerate(own.classes.states):
@@ -151,6 +164,19 @@ class MixedSums:
         if (weight > 0).all():
             return Regressions(found.intercept, found.slopes, found.variance)
         return self._with_pooled(node, found)
+
+    def _beginning(self, node: int, values: Array) -> Regressions:
+        """Begin with the mean and variance of a column, and no slopes; states are told apart, as EM keeps equals so."""
+        known = values[~np.isnan(values)]
+        if not len(known):
+            raise DataError(
+                f"column {self.dag.names[node]!r} has no number in any row, so EM finds nothing of it; leave it out"
+            )
+        shape = self._shape(node)
+        steps = np.linspace(-1, 1, prod(shape)) if prod(shape) > 1 else np.zeros(1)
+        apart = known.std() * steps.reshape(shape)
+        slopes = np.zeros((*shape, self.scatters[node].n_columns - 1))
+        return Regressions(known.mean() + apart, slopes, np.full(shape, known.var()))
 
     def _with_pooled(self, node: int, found: Regressed) -> Regressions:
         """Give configurations that no row has the regression of all rows together."""
