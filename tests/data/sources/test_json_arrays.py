@@ -1,5 +1,8 @@
 """An array of objects is a table only where it is one array: what is broken is refused, and not guessed at."""
 
+import json
+
+import pandas as pd
 import pytest
 
 from bayeswater.data.sources import json_arrays
@@ -54,3 +57,11 @@ def test_an_array_that_is_nested_very_deep_is_refused_in_words(tmp_path):
 def test_an_object_around_the_rows_is_pointed_to_them(tmp_path, text):
     with pytest.raises(DataError, match=r"t\.json is one object, .* the list 'data' in it; write that list alone"):
         read(tmp_path / "t.json", text)
+
+
+@pytest.mark.parametrize("orient", ["columns", "index", "list"])
+def test_a_table_that_is_written_by_columns_is_refused_with_the_way_out(tmp_path, orient):
+    frame = pd.DataFrame({"a": [1, 2], "x": ["p", "q"]})
+    text = json.dumps(frame.to_dict("list")) if orient == "list" else frame.to_json(orient=orient)
+    with pytest.raises(DataError, match="columns and not rows; write an array of objects"):
+        read(tmp_path / "table.json", text)

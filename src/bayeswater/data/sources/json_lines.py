@@ -162,7 +162,7 @@ class JsonLinesSource(Source):
             raise DataError(f"{self.name}: after line {n_lines}: {error}") from None
 
     def _require_rows(self, text: bytes) -> None:
-        """Refuse a single object around a list of objects: those are the rows."""
+        """Refuse a single object that is a whole table: around a list of rows, or around columns."""
         try:
             whole = json.loads(text.removeprefix(BYTE_ORDER_MARK))
         except (ValueError, RecursionError):
@@ -173,6 +173,12 @@ class JsonLinesSource(Source):
                     f"{self.name} is one object, and its rows seem to be the list {name!r} in it; write that list "
                     "alone, as an array of objects"
                 )
+        cells = list(whole.values()) if isinstance(whole, dict) else []
+        if len(cells) > 1 and all(isinstance(cell, dict | list) and len(cell) == len(cells[0]) for cell in cells):
+            raise DataError(
+                f"{self.name} is one object of equally long lists or objects: it seems to hold columns and not rows; "
+                "write an array of objects, one for each row (pandas: to_json(..., orient='records'))"
+            )
 
     def _require_objects(self, block: bytes, n_lines: int) -> None:
         """Refuse the first line that is no JSON object, or that holds a cell of another kind than those before."""
