@@ -203,7 +203,7 @@ def test_the_temperature_is_learned_from_rows_that_did_not_choose_the_cuts(weigh
     rows, y, w = X[counted], Y[counted], np.ones(N) if weight is None else weight[counted]
     cells = CellsOf("NaiveBayes", tuple(X.columns))
     folds = CountingKinds(cells)(Piece(rows, y, w)).folds()
-    shares, reviews = folds.shares(cells(rows), y), []
+    shares, reviews = folds.shares(cells.hashes(rows), y), []
     for number in range(folds.n_scored):
         choosing, scored = 1 - shares[:, number], shares[:, number] > 0
         some = choosing > 0
