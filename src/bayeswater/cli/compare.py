@@ -106,7 +106,7 @@ def compare(
         else:
             print_comparison(findings(), found)
         if plot is not None:
-            from bayeswater.plots.comparison import ComparisonDisplay
+            from bayeswater.plots.finding_displays import ComparisonDisplay
 
             draw(ComparisonDisplay(found), plot)
         if save is not None:

@@ -37,7 +37,7 @@ def drift(
     from bayeswater.cli.standard_output import print_document
     from bayeswater.cli.terminal import findings, warnings_told_once
     from bayeswater.models.persistence import load
-    from bayeswater.plots.drift_display import DriftDisplay
+    from bayeswater.plots.finding_displays import DriftDisplay
 
     if plot is not None:
         require_picture(plot)

@@ -146,7 +146,7 @@ def sensitivity(
     state = state_named(target, asked.targets[0].state, question)
     found = net.sensitivity(target.name, state, known, soft_evidence=soft_told(net, soft), spread=spread)
     if plot is not None:
-        from bayeswater.plots.tornado import TornadoDisplay
+        from bayeswater.plots.finding_displays import TornadoDisplay
 
         TornadoDisplay(found).plot().figure_.savefig(plot, bbox_inches="tight", dpi=150)
     _print_sensitivity(found, question, most, as_json=as_json)

@@ -53,7 +53,7 @@ def read_network(path: str, tolerance: float | None = None) -> "BayesianNetwork"
 
 def has_numbers(path: str) -> bool:
     """Whether a file is of a network with numbers: our JSON, or XDSL with equations."""
-    from bayeswater.models.mixed_networks.mixed_xdsl import has_equations
+    from bayeswater.models.mixed_networks.mixed_files import has_equations
 
     ending = Path(path).suffix.lower()
     if ending == ".xdsl" and Path(path).is_file():

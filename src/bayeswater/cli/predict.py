@@ -45,7 +45,7 @@ def predict(
     from bayeswater.cli.models import load_model, open_for
     from bayeswater.cli.terminal import passes_shown, warnings_told_once
     from bayeswater.cli.writing import writer
-    from bayeswater.models.streaming.partial_rows import not_knowing
+    from bayeswater.models.streaming.answering import not_knowing
 
     classifier = load_model(model)
     costs = None if loss is None else Costs.read(loss, classifier)

@@ -32,13 +32,13 @@ Files = dict[str, str | bytes]
 
 
 def _python(form: ScoringForm, wishes: Wishes) -> Files:
-    from bayeswater.exports.python import python_text
+    from bayeswater.exports.scripts import python_text
 
     return {".py": python_text(form)}
 
 
 def _javascript(form: ScoringForm, wishes: Wishes) -> Files:
-    from bayeswater.exports.javascript import javascript_text
+    from bayeswater.exports.scripts import javascript_text
 
     return {".js": javascript_text(form)}
 
@@ -57,7 +57,7 @@ def _c(form: ScoringForm, wishes: Wishes) -> Files:
 
 
 def _html(form: ScoringForm, wishes: Wishes) -> Files:
-    from bayeswater.exports.html import html_text
+    from bayeswater.exports.scripts import html_text
 
     return {".html": html_text(form, wishes.name, wishes.lang or "en")}
 

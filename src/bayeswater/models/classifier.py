@@ -45,9 +45,8 @@ from bayeswater.models.calibrating import (
     review_of_batches,
 )
 from bayeswater.models.settings import require_names
-from bayeswater.models.streaming.answering import in_memory, over_rows
+from bayeswater.models.streaming.answering import cell_names, in_memory, letting_missing_in, over_rows
 from bayeswater.models.streaming.fitting import score_source
-from bayeswater.models.streaming.partial_rows import cell_names, letting_missing_in
 from bayeswater.models.streaming.passes import Examples
 from bayeswater.phrases import Language
 from bayeswater.statistics.sums import ClassCounts

@@ -21,7 +21,7 @@ from bayeswater.inference.linear import Line, LinearJoint
 from bayeswater.models.asking import Facts
 from bayeswater.models.calibrating import LeaveOneOut
 from bayeswater.models.classifier import BayesClassifier
-from bayeswater.models.feature_classifier import FeatureClassifier
+from bayeswater.models.feature_classifier import FeatureClassifier, WeighsFeatures
 from bayeswater.models.settings import (
     column_priors,
     documented_as_in,
@@ -29,7 +29,6 @@ from bayeswater.models.settings import (
     require_missing_rule,
 )
 from bayeswater.models.weighing import require_no_weights
-from bayeswater.models.weighing_features import WeighsFeatures
 from bayeswater.statistics.feature_sums import BinaryCounts, FeatureSums
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array, is_number

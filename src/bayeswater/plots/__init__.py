@@ -7,9 +7,9 @@ from bayeswater.lazy_names import lazy_names
 
 _HOME = {
     "ColumnDisplay": "model_displays",
-    "ComparisonDisplay": "comparison",
+    "ComparisonDisplay": "finding_displays",
     "CostCurveDisplay": "cost_displays",
-    "DriftDisplay": "drift_display",
+    "DriftDisplay": "finding_displays",
     "ErrorRejectDisplay": "cost_displays",
     "GaussianDisplay": "gaussian_display",
     "ImportanceDisplay": "model_displays",
@@ -17,7 +17,7 @@ _HOME = {
     "PriorDisplay": "cost_displays",
     "ReliabilityDisplay": "reliability",
     "ThresholdDisplay": "cost_displays",
-    "TornadoDisplay": "tornado",
+    "TornadoDisplay": "finding_displays",
     "WaterfallDisplay": "model_displays",
     "WordsDisplay": "model_displays",
 }

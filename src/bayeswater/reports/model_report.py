@@ -10,8 +10,8 @@ import numpy as np
 from bayeswater.data.reading.column_plan import IGNORED
 from bayeswater.decision.calibration_metrics import reliability_table
 from bayeswater.decision.curves import Rates, cost_curve
-from bayeswater.decision.intervals import Measured, wilson
-from bayeswater.decision.loss import as_loss
+from bayeswater.decision.intervals import Measured, mean_of, wilson
+from bayeswater.decision.loss import Loss, as_loss, cost_html
 from bayeswater.decision.ranking import Ranking
 from bayeswater.decision.scorecard import DRAWS, Measures, Scorecard
 from bayeswater.decision.scores import Scores
@@ -22,10 +22,9 @@ from bayeswater.families.curve import ColumnCurve
 from bayeswater.inference.drawing import draw_counts
 from bayeswater.markup import Safe, bar, html_table
 from bayeswater.models.comparing.compare import compare
-from bayeswater.models.streaming.partial_rows import cell_names
+from bayeswater.models.streaming.answering import cell_names
 from bayeswater.phrases import Language, retold
 from bayeswater.reports.audit import audit
-from bayeswater.reports.cost_section import cost_section
 from bayeswater.reports.independent import INDEPENDENT
 from bayeswater.reports.page import figures, note, page, scrolled, section, shaded, subsection
 from bayeswater.reports.pictures import nomogram_picture, plot, round_top
@@ -406,3 +405,45 @@ def _warned(rows: ReportedRows, told: list[str]) -> Safe:
     elif calibration.is_stale:
         lines.append(say("stale"))
     return section(say("warned"), *map(note, lines or [say("nothing left out")]))
+
+
+def cost_section(loss: Loss, log_proba: Array, codes: Array, table: Any, language: Language) -> Safe:
+    """Tell the mean cost of a row under each rule of decision, and which decisions were made.
+
+    Parameters
+    ----------
+    loss : costs, of the classes of the model
+    log_proba : (n_rows, n_classes)
+    codes : true classes (n_rows,)
+    table : the rows, of which some columns may hold costs
+    """
+    say, labels, actions = language.say, loss.table.classes, list(loss.table.actions)
+    truth = [labels[k] for k in codes]
+    weight = np.ones(len(codes))
+
+    def realised(taken: list[Any]) -> Measured:
+        return mean_of(np.asarray(loss.realised(taken, truth, X=table)), weight)
+
+    best = np.asarray(loss.best_action(log_proba=log_proba, X=table, return_index=True))
+    rules = [(say("least cost"), realised([actions[i] for i in best]))]
+    if loss.table.decides_classes:
+        rules.append((say("likeliest"), realised([labels[k] for k in log_proba.argmax(axis=1)])))
+    constant = min(((action, realised([action] * len(truth))) for action in actions), key=lambda one: one[1].value)
+    rules.append((say("always", action=repr(constant[0])), constant[1]))
+    told = [(name, say("measured", **{part: f"{x:.4g}" for part, x in own._asdict().items()})) for name, own in rules]
+    expected = float(np.mean(loss.expected_loss(log_proba=log_proba, X=table)))
+    shape = len(labels), len(actions)
+    count = np.bincount(codes * shape[1] + best, minlength=shape[0] * shape[1]).reshape(shape)
+    share = count / np.maximum(count.sum(axis=1, keepdims=True), 1)
+    cells = [
+        (str(label), *(shaded(f"{n:,}", float(s)) for n, s in zip(count[k], share[k], strict=True)))
+        for k, label in enumerate(labels)
+    ]
+    heads = (f"{say('truth')} \\ {say('taken')}", *map(str, actions))
+    return section(
+        say("costs"),
+        scrolled(Safe(cost_html(loss.table, f"{say('taken')} \\ {say('truth')}"))),
+        html_table((say("rule"), say("cost")), told),
+        note(say("costs note", expected=f"{expected:.4g}")),
+        subsection(say("decisions"), scrolled(html_table(heads, cells))),
+    )

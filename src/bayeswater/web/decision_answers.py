@@ -10,7 +10,7 @@ from bayeswater.decision.curves import Rates, cost_curve, error_reject_curve, th
 from bayeswater.decision.loss import Loss
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.errors import BayesError
-from bayeswater.models.streaming.partial_rows import partial_rows
+from bayeswater.models.streaming.answering import partial_rows
 from bayeswater.typing import Array
 from bayeswater.web.costs import loss_of, prior_of, under_prior
 from bayeswater.web.plain import QuestionError, number_of, written

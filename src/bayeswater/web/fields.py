@@ -14,7 +14,7 @@ import numpy as np
 from bayeswater.data.reading.column_plan import COUNTS, IGNORED, Column
 from bayeswater.errors import BayesError
 from bayeswater.families.curve import ColumnCurve
-from bayeswater.models.streaming.partial_rows import cell_names
+from bayeswater.models.streaming.answering import cell_names
 from bayeswater.models.streaming.sources import column_types
 from bayeswater.phrases import LANGUAGES, retold
 from bayeswater.typing import Array

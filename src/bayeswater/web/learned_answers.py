@@ -9,7 +9,7 @@ from bayeswater.data.reading.column_plan import IGNORED, Column
 from bayeswater.explain.importance import TEXT_ROWS, information_of
 from bayeswater.explain.nomogram import scale_of
 from bayeswater.families.curve import ColumnCurve
-from bayeswater.models.streaming.partial_rows import cell_names
+from bayeswater.models.streaming.answering import cell_names
 from bayeswater.phrases import Language, retold
 from bayeswater.reports.independent import INDEPENDENT
 from bayeswater.web.fields import Field, curve_of

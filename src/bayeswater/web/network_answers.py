@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.errors import BayesWarning, ImpossibleEvidence, ResourceLimitError
+from bayeswater.errors import BayesWarning, ImpossibleEvidence, ResourceLimitError, nearest_names
 from bayeswater.explain.importance import mutual_information
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.networks.drawing import MOST_STATES, to_svg
@@ -25,10 +25,9 @@ from bayeswater.structure.dag import Dag
 from bayeswater.structure.separation import Trail, active_trail, blocked_trail
 from bayeswater.typing import Array
 from bayeswater.web.network_drawing import Drawn, drawn
-from bayeswater.web.network_evidence import evidence_document, read_evidence
 from bayeswater.web.network_parts import MANY_NODES, Part, part_asked, start_of, subgraph
 from bayeswater.web.network_variants import Known, known_of, node_of
-from bayeswater.web.plain import QuestionError, number_of, text_of, written
+from bayeswater.web.plain import QuestionError, as_json, number_of, text_of, written
 from bayeswater.web.subjects import NetworkSubject
 
 ARC_SECONDS = 2.0
@@ -345,3 +344,55 @@ ANSWERS: Mapping[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "fold": _fold,
     "read_evidence": _read_evidence,
 }
+
+
+PARTS = {"evidence": "observed", "soft_evidence": "soft", "do": "does"}
+"""Parts of a file, and what the page calls them."""
+
+
+def evidence_document(known: Known) -> dict[str, Any]:
+    """Give what is known as the file holds it."""
+    variables = known.network.variables
+    return {
+        "evidence": as_json(known.evidence),
+        "soft_evidence": {
+            variables[node].name: dict(zip(map(written, variables[node].states), own.tolist(), strict=True))
+            for node, own in known.soft.items()
+        },
+        "do": {variables[node].name: as_json(variables[node].states[code]) for node, code in known.does.items()},
+    }
+
+
+def read_evidence(network: BayesianNetwork, text: str) -> dict[str, list[list[Any]]]:
+    """Read a file as nodes with codes of states, or with likelihoods; what the network does not know is refused."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise QuestionError("the file is no JSON document") from None
+    if not isinstance(document, dict) or not document.keys() <= PARTS.keys():
+        raise QuestionError(f"a file of evidence is an object with {', '.join(PARTS)}")
+    if not network.has_tables:
+        raise QuestionError("the network has no tables, so nothing can be observed in it")
+    told: dict[str, list[list[Any]]] = {}
+    for part, name in PARTS.items():
+        facts = document.get(part) or {}
+        if not isinstance(facts, dict):
+            raise QuestionError(f"{part} is no object")
+        told[name] = [
+            _fact(network, variable, fact, is_soft=part == "soft_evidence") for variable, fact in facts.items()
+        ]
+    return told
+
+
+def _fact(network: BayesianNetwork, name: str, fact: Any, *, is_soft: bool) -> list[Any]:
+    if name not in network.names:
+        raise QuestionError(f"there is no variable {name!r}; {nearest_names(name, network.names)}")
+    node = network.dag.node(name)
+    states = [written(state) for state in network.variables[node].states]
+    if not is_soft:
+        if written(fact) not in states:
+            raise QuestionError(f"{name!r} has no state {written(fact)!r}; {nearest_names(written(fact), states)}")
+        return [node, states.index(written(fact))]
+    if not isinstance(fact, dict) or fact.keys() != set(states):
+        raise QuestionError(f"the likelihoods of {name!r} are those of its states: {', '.join(states[:10])}")
+    return [node, [fact[state] for state in states]]

@@ -9,7 +9,7 @@ from bayeswater.data.reading.number_table import bin_labels
 from bayeswater.decision.loss import Loss
 from bayeswater.errors import BayesError
 from bayeswater.families.wording import shown
-from bayeswater.models.streaming.partial_rows import partial_rows
+from bayeswater.models.streaming.answering import partial_rows
 from bayeswater.phrases import in_language
 from bayeswater.web.costs import loss_of, prior_of
 from bayeswater.web.fields import DATE, NOT_READ, NUMBER, TIME, curve_of

@@ -13,7 +13,7 @@ import numpy as np
 
 from bayeswater.errors import BayesError, ModelFileError, SchemaError, nearest_names
 from bayeswater.models.persistence import load
-from bayeswater.models.streaming.partial_rows import partial_rows
+from bayeswater.models.streaming.answering import partial_rows
 from bayeswater.web.fields import STATES, Field, fields_of
 from bayeswater.web.journal import Journal
 from bayeswater.web.plain import QuestionError, written

@@ -1,17 +1,17 @@
 """What a page is about: a classifier with rows, or a network."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswater.errors import SchemaError, nearest_names
+from bayeswater.errors import BayesError, SchemaError, nearest_names
 from bayeswater.models.network.bayesian_network import BayesianNetwork
-from bayeswater.models.streaming.partial_rows import cell_names
+from bayeswater.models.streaming.answering import cell_names
 from bayeswater.typing import Array
-from bayeswater.web.background import Background
 from bayeswater.web.fields import Field, fields_of
 from bayeswater.web.network_drawing import DRAWINGS_KEPT, Drawn
 from bayeswater.web.network_variants import Recent, Variants
@@ -25,6 +25,36 @@ MOST_ROWS = 50_000
 
 NOVELTY_ROWS = 5_000
 """Rows up to which the novelty of all is worked out."""
+
+
+@dataclass(eq=False)
+class Background:
+    """One piece of work: how far it is, and what came of it."""
+
+    n_done: int = 0
+    n_all: int = 0
+    step: str = ""
+    found: Any = None
+    failure: str | None = None
+    _has_begun: bool = False
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def begin(self, work: Callable[[Callable[[int, int, str], None]], Any]) -> None:
+        """Start it, unless that has been done; `work` takes a function to tell how far it is."""
+        with self._lock:
+            if self._has_begun:
+                return
+            self._has_begun = True
+        Thread(target=self._run, args=(work,), daemon=True).start()
+
+    def _run(self, work: Callable[[Callable[[int, int, str], None]], Any]) -> None:
+        try:
+            self.found = work(self._progress)
+        except (BayesError, MemoryError) as error:
+            self.failure = str(error) or type(error).__name__
+
+    def _progress(self, n_done: int, n_all: int, step: str) -> None:
+        self.n_done, self.n_all, self.step = n_done, n_all, step
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_na
 from bayeswater.inference.mixed.strong_elimination import MixedRows
 from bayeswater.models.network.conditional_tables import state_code
 from bayeswater.models.network.network_rows import encode_rows
-from bayeswater.models.streaming.partial_rows import rows_of_cells, table_of_rows
+from bayeswater.models.streaming.answering import rows_of_cells, table_of_rows
 from bayeswater.networks.mixed_core import MixedCore
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array, is_number

@@ -25,10 +25,10 @@ from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.conditional_tables import read_conditional, read_variables, require_by_name
 from bayeswater.models.network.edited_cores import network_with_edge, network_with_node
 from bayeswater.models.network.evidence import evidence_of
+from bayeswater.models.network.findings import InformationValues, Policy
 from bayeswater.models.network.graph import graph_in_brief, read_graph
 from bayeswater.models.network.network_files import document_of, network_of_document
 from bayeswater.models.network.network_rows import declared_variable
-from bayeswater.models.network.policies import InformationValues, Policy
 from bayeswater.models.network.queries import Given, impossible_evidence
 from bayeswater.networks.conditionals import Conditional, Deterministic, Table
 from bayeswater.networks.network import Network

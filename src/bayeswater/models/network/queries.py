@@ -42,7 +42,7 @@ from bayeswater.models.network.evidence import (
     tree_width,
 )
 from bayeswater.models.network.network_rows import encode_rows, require_complete, rows_as_frame
-from bayeswater.models.streaming.partial_rows import rows_of_cells, table_of_rows
+from bayeswater.models.streaming.answering import rows_of_cells, table_of_rows
 from bayeswater.networks.network import Network
 from bayeswater.typing import Array
 
