@@ -1,22 +1,22 @@
-"""The k most probable explanations, and the most probable states of some variables with all others summed out.
+"""The most probable states of some variables, all others being summed out: the best of all, and those that follow.
 
-The best explanation splits all others into disjoint sets: those that agree with it up to some variable and differ there
-(Lawler 1972, Nilsson 1998). The best of each set is found as the first was, all sets of one explanation in one call;
-the best of these bests comes next.
-
-Marginal MAP sums before it maximises, which cannot be exchanged: variables that are not asked for are eliminated first.
+Sums and maxima cannot be exchanged, so variables that are not asked for are summed out first. The others are maximised
+out one by one, and of each the table is kept that its maximum was taken of: in the reverse order, the states before it
+say what each of its states can come to at best. The best states of all have the largest entry everywhere. Whatever
+differs from them first at some variable comes to the entry there, with the best that follows: so the next ones are
+found without another pass (after Nilsson 1998, whose cliques are one variable here).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, islice
+from typing import NamedTuple
 
 import numpy as np
 
 from bayeswater.inference.exact.factors import Factors, NetworkLike
-from bayeswater.inference.exact.junction_tree import JunctionTree
-from bayeswater.inference.exact.log_passes import most_probable_explanation
 from bayeswater.inference.exact.scoped_tables import (
+    Scope,
     ScopedTable,
     elimination_order,
     sliced_tables,
@@ -26,55 +26,32 @@ from bayeswater.inference.exact.scoped_tables import (
 from bayeswater.typing import Array
 
 
-def best_explanations(
-    tree: JunctionTree, row: Array, soft: Mapping[int, Array] | None, most: int
-) -> list[tuple[Array, float]]:
-    """Give up to `most` explanations of a row (n_variables,), the best first, with their log-probabilities.
+class Choice(NamedTuple):
+    """A variable, those that are known before it, and what each of its states comes to at best.
 
-    What is impossible is no explanation, so there may be fewer.
+    Numbers may be complex: the real part, of which the larger wins whatever the imaginary one is, is -inf of what is
+    impossible, and both add up.
     """
-    cards, soft = tree.factors.card_array, dict(soft or {})
-    first = most_probable_explanation(tree, row[None], soft)
-    heap: list[tuple[float, int, Array, Array, int, frozenset[int]]] = []
-    turn = count()
 
-    def wait(states: Array, log_probability: float, fixed: Array, pivot: int, excluded: frozenset[int]) -> None:
-        if log_probability > -np.inf:
-            heappush(heap, (-log_probability, next(turn), states, fixed, pivot, excluded))
-
-    wait(first.states[0], float(first.log_probability[0]), row, -1, frozenset())
-    found: list[tuple[Array, float]] = []
-    while heap and len(found) < most:
-        minus, _, states, fixed, pivot, excluded = heappop(heap)
-        found.append((states, -minus))
-        if len(found) == most:
-            break
-        # The set in which v is the first to differ has all free variables before v as they are here. That at which this
-        # set itself was split off comes first, so that no set is restricted in two variables.
-        free = sorted((v for v in range(len(cards)) if fixed[v] >= cards[v]), key=lambda v: v != pivot)
-        if not free:
-            continue
-        rows, without = np.repeat(fixed[None], len(free), axis=0), {v: np.ones((len(free), cards[v])) for v in free}
-        gone = [frozenset({int(states[v])}) | (excluded if v == pivot else frozenset()) for v in free]
-        for k, v in enumerate(free):
-            rows[k, free[:k]] = states[free[:k]]
-            without[v][k, list(gone[k])] = 0.0
-        for v, likelihood in soft.items():
-            without[v] = np.ones((len(free), cards[v])) * likelihood * without.get(v, 1.0)
-        best = most_probable_explanation(tree, rows, without)
-        for k, v in enumerate(free):
-            wait(best.states[k], float(best.log_probability[k]), rows[k], v, gone[k])
-    return found
+    variable: int
+    scope: Scope
+    values: Array  # (*n_states of the scope, n_states)
 
 
-def marginal_map(
-    network: NetworkLike, targets: Sequence[int], evidence: Mapping[int, int], soft: Mapping[int, Array]
-) -> tuple[list[int], float]:
-    """Give the states of the targets that are together most probable, and log P(targets, evidence).
+def most_probable_states(
+    network: NetworkLike,
+    targets: Sequence[int],
+    evidence: Mapping[int, int],
+    soft: Mapping[int, Array] | None = None,
+    most: int = 1,
+) -> list[tuple[list[int], float]]:
+    """Give up to `most` states of the targets, the most probable first, each with log P(targets, evidence).
+
+    What is impossible is none of them, so there may be fewer.
 
     >>> coin = Factors((2, 2), ((), (0,)), (np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.2, 0.8]])))
-    >>> marginal_map(coin, [0], {1: 0}, {})[0]
-    [0]
+    >>> [states for states, _ in most_probable_states(coin, [0], {1: 0}, most=2)]
+    [[0], [1]]
 
     Raises
     ------
@@ -83,7 +60,7 @@ def marginal_map(
     """
     factors = Factors.of(network)
     free = [v for v in targets if v not in evidence]
-    tables, log_scale = sliced_tables(factors, range(factors.n_variables), evidence, soft), 0.0
+    tables, log_scale = sliced_tables(factors, range(factors.n_variables), evidence, soft or {}), 0.0
     for v in elimination_order(tables, factors.cards, free):
         tables, product, scope = _taken(tables, v)
         values = np.asarray(sum_of_products(product, scope))
@@ -97,12 +74,40 @@ def marginal_map(
     for v in elimination_order(tables, factors.cards):
         tables, product, scope = _taken(tables, v)
         values = sum_of_tables(product, (*scope, v), factors.cards)
-        choices.append((v, scope, values.argmax(axis=-1)))
+        choices.append(Choice(v, scope, values))
         tables.append(ScopedTable(scope, values.max(axis=-1)))
-    states = dict(evidence)
-    for v, scope, choice in reversed(choices):
-        states[v] = int(choice[tuple(states[u] for u in scope)])
-    return [states[v] for v in targets], log_scale + sum(float(table.values) for table in tables)
+    best = log_scale + sum(float(table.values) for table in tables)
+    if best == -np.inf:
+        return []
+    found = islice(best_choices(choices[::-1]), most)
+    return [([{**evidence, **states}[v] for v in targets], best + lost.real) for states, lost in found]
+
+
+def best_choices(choices: Sequence[Choice]) -> Iterator[tuple[dict[int, int], complex]]:
+    """Give the states of all variables, the best first, and how far each is from the best.
+
+    Parameters
+    ----------
+    choices : each after those of its scope; the best is possible
+    """
+    turn = count()
+    # Of each what it loses, and states up to the first that is not the best after those before; all after it are best.
+    waiting: list[tuple[float, float, int, list[int], int, list[int]]] = [(0.0, 0.0, 0, [], 0, [])]
+    while waiting:
+        *loss, _, before, place, here = heappop(waiting)
+        lost = -complex(*loss)
+        states = before[:place] + here
+        known = {choice.variable: state for choice, state in zip(choices, states, strict=False)}
+        for choice in choices[len(states) :]:
+            entries = choice.values[tuple(known[v] for v in choice.scope)]
+            best = int(entries.argmax())
+            for state in np.flatnonzero(entries.real > -np.inf).tolist():
+                if state != best:
+                    loses = entries[best] - entries[state] - lost
+                    heappush(waiting, (loses.real, loses.imag, next(turn), states, len(states), [state]))
+            states.append(best)
+            known[choice.variable] = best
+        yield known, lost
 
 
 def _taken(tables: Sequence[ScopedTable], v: int) -> tuple[list[ScopedTable], list[ScopedTable], tuple[int, ...]]:

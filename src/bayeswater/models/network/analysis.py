@@ -11,7 +11,7 @@ from bayeswater.data.frames import Alongside, read_frame, write_frame
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ImpossibleEvidence, ParameterError
 from bayeswater.inference.drawing import generator_of
-from bayeswater.inference.exact.best_states import best_explanations, marginal_map
+from bayeswater.inference.exact.best_states import most_probable_states
 from bayeswater.inference.exact.derivatives import derivatives, family_posteriors, posterior_slopes
 from bayeswater.inference.exact.elimination import log_evidence, query
 from bayeswater.inference.exact.information import divergence, network_entropy, table_information
@@ -23,7 +23,7 @@ from bayeswater.learning.network_em import completed
 from bayeswater.limits import require_table_axes
 from bayeswater.models.network.answers import Explanation
 from bayeswater.models.network.edited_cores import merged, subnetwork
-from bayeswater.models.network.evidence import evidence_of, named, planned, row_of, soft_of, target_nodes
+from bayeswater.models.network.evidence import evidence_of, named, planned, soft_of, target_nodes
 from bayeswater.models.network.findings import (
     ArcInformation,
     BestExplanations,
@@ -234,13 +234,13 @@ class Analysis(ABC):
         if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
             raise ParameterError(f"k is {k!r}; give the number of explanations, 1 or more")
         core, observed, soft = self.core, evidence_of(self.core, evidence), soft_of(self.core, soft_evidence)
-        found = best_explanations(self._tree, row_of(core, observed)[0], soft, int(k))
+        found = most_probable_states(self._tree.factors, range(len(core)), observed, soft, int(k))
         if not found:
             raise impossible_evidence(evidence, soft_evidence)
         total = log_evidence(self._tree.factors, observed, soft)
         names = [(v.name, v.states) for v in core.variables]
         explained = tuple(
-            Explanation({name: own[code] for (name, own), code in zip(names, states.tolist(), strict=True)}, log_p)
+            Explanation({name: own[code] for (name, own), code in zip(names, states, strict=True)}, log_p)
             for states, log_p in found
         )
         shares = tuple(float(np.exp(one.log_probability - total)) for one in explained)
@@ -252,9 +252,10 @@ class Analysis(ABC):
         """Give the states of some variables that are together most probable, all others being summed out."""
         core, nodes = self.core, target_nodes(self.core, targets)
         observed, soft = evidence_of(core, evidence), soft_of(core, soft_evidence)
-        states, log_p = marginal_map(self._tree.factors, nodes, observed, soft)
-        if log_p == -np.inf:
+        found = most_probable_states(self._tree.factors, nodes, observed, soft)
+        if not found:
             raise impossible_evidence(evidence, soft_evidence)
+        ((states, log_p),) = found
         labels = {core.names[v]: core.variables[v].states[code] for v, code in zip(nodes, states, strict=True)}
         return Explanation(labels, log_p)
 
@@ -315,9 +316,9 @@ class Analysis(ABC):
             missing = [node for node, is_one in zip(nodes, is_missing, strict=True) if is_one]
             observed = {node: int(code) for node, code in zip(nodes, own, strict=True) if node not in missing}
             if missing:
-                states, log_p = marginal_map(self._tree.factors, missing, observed, {})
-                impossible[rows] = log_p == -np.inf
-                if log_p > -np.inf:
+                found = most_probable_states(self._tree.factors, missing, observed)
+                impossible[rows] = not found
+                for states, _ in found:
                     filled[np.array(missing)[:, None], rows] = np.array(states)[:, None]
         return filled, impossible
 
