@@ -64,22 +64,25 @@ def components(core):
         yield code, p, mean, cov, at
 
 
-def answer(core, states, values):
-    """Posterior of everything: joint of all states (a list of (code, weight)), mean and covariance of all numbers."""
-    found = []
+def conditioned(core, states, values, soft=None):
+    """Configurations that evidence leaves: codes, log P(codes, evidence), mean and covariance of numbers given it."""
     for code, p, mean, cov, at in components(core):
         if any(code[v] != s for v, s in states.items()):
             continue
-        seen, hidden = [at[v] for v in values], [j for v, j in at.items() if v not in values]
-        log_p = np.log(p)
-        m, c = mean.copy(), cov.copy()
+        seen = [at[v] for v in values]
+        log_p = np.log(p) + sum(np.log(own[code[v]]) for v, own in (soft or {}).items())
         if seen:
             x = np.array(list(values.values()))
             log_p += multivariate_normal(mean[seen], cov[np.ix_(seen, seen)]).logpdf(x)
             gain = cov[:, seen] @ np.linalg.inv(cov[np.ix_(seen, seen)])
-            m = mean + gain @ (x - mean[seen])
-            c = cov - gain @ cov[seen]
-        found.append((code, log_p, m, c, hidden))
+            mean, cov = mean + gain @ (x - mean[seen]), cov - gain @ cov[seen]
+        yield code, log_p, mean, cov, at
+
+
+def answer(core, states, values, soft=None):
+    """Log-evidence, marginals of states, mean and covariance of all numbers, and the place of each among these."""
+    found = list(conditioned(core, states, values, soft))
+    at = found[0][-1]
     logs = np.array([one[1] for one in found])
     log_evidence = np.logaddexp.reduce(logs)
     weights = np.exp(logs - log_evidence)

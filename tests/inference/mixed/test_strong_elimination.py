@@ -29,18 +29,20 @@ def test_answers_are_those_of_all_configurations_and_the_joint_normal(seed, n_st
     core, rng = random_core(seed, n_states, n_numbers), np.random.default_rng(seed)
     network = MixedNetwork.from_core(core)
     states, values = _evidence(core, rng)
+    soft = {v: rng.random(core.variable(v).n_states) for v in core.place if rng.random() < 0.3}
     evidence = {core.names[v]: x for v, x in {**states, **values}.items()}
-    log_evidence, marginals, mean, cov, at = answer(core, states, values)
-    assert network.log_evidence(evidence) == pytest.approx(log_evidence, rel=1e-9, abs=1e-9)
+    likely = {"soft_evidence": {core.names[v]: own for v, own in soft.items()}}
+    log_evidence, marginals, mean, cov, at = answer(core, states, values, soft)
+    assert network.log_evidence(evidence, **likely) == pytest.approx(log_evidence, rel=1e-9, abs=1e-9)
     for v, expected in marginals.items():
-        found = network.query(core.names[v], evidence).probabilities
+        found = network.query(core.names[v], evidence, **likely).probabilities
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
     for v, j in at.items():
-        found = network.query(core.names[v], evidence)
+        found = network.query(core.names[v], evidence, **likely)
         assert found.mean == pytest.approx(mean[j], rel=1e-8, abs=1e-9)
         assert found.variance == pytest.approx(cov[j, j], rel=1e-8, abs=1e-9)
     if at:
-        joint = network.moments([core.names[v] for v in at], evidence)
+        joint = network.moments([core.names[v] for v in at], evidence, **likely)
         np.testing.assert_allclose(joint.mean, mean, rtol=1e-8, atol=1e-9)
         np.testing.assert_allclose(joint.covariance, cov, rtol=1e-8, atol=1e-8)
 

@@ -14,6 +14,7 @@ No matrix is inverted and nothing cancels in a variance; where v is 0, c tells n
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -64,19 +65,31 @@ class NumberPlan:
     Attributes
     ----------
     evidence : for each observed number, its line on those before it
-    means : for each target, its line on the observed numbers
-    covariance : of pairs of targets given the observed numbers, each pair once
+    targets : for each target, its line on the observed numbers and on the targets before it
     """
 
     evidence: tuple[tuple[int, ConditionalLine], ...]
-    means: Mapping[int, ConditionalLine]
-    covariance: Mapping[tuple[int, int], Array]
+    targets: tuple[tuple[int, ConditionalLine], ...]
+
+    @property
+    def means(self) -> dict[int, ConditionalLine]:
+        """For each target, its line on the observed numbers."""
+        return self._moments[0]
+
+    @property
+    def covariance(self) -> dict[tuple[int, int], Array]:
+        """Of pairs of targets given the observed numbers, each pair once."""
+        return self._moments[1]
+
+    @cached_property
+    def _moments(self) -> tuple[dict[int, ConditionalLine], dict[tuple[int, int], Array]]:
+        return _moments(self.targets)
 
 
 def plan_numbers(
     core: MixedCore, fixed: Mapping[int, int], axes: Mapping[int, int], observed: Iterable[int], targets: Sequence[int]
 ) -> NumberPlan:
-    """Turn arcs until the observed numbers come first, leave out what nobody asks for, and take moments.
+    """Turn arcs until the observed numbers come first, and leave out what nobody asks for.
 
     Parameters
     ----------
@@ -92,7 +105,7 @@ def plan_numbers(
     work.keep_above(set(targets), known)
     while hidden := [node for node in work.order if node not in known and node not in targets]:
         work.leave_out(min(hidden, key=work.degree))
-    return NumberPlan(evidence, *_moments([n for n in work.order if n not in known], work.lines))
+    return NumberPlan(evidence, tuple((node, work.lines[node]) for node in work.order if node not in known))
 
 
 class _Work:
@@ -169,13 +182,12 @@ def _line(core: MixedCore, node: int, fixed: Mapping[int, int], axes: Mapping[in
 
 
 def _moments(
-    order: Sequence[int], lines: Mapping[int, ConditionalLine]
+    lines: Iterable[tuple[int, ConditionalLine]],
 ) -> tuple[dict[int, ConditionalLine], dict[tuple[int, int], Array]]:
     """Mean as a line on what is observed, and covariances, from the first number to the last."""
     means: dict[int, ConditionalLine] = {}
     covariance: dict[tuple[int, int], Array] = {}
-    for node in order:
-        line = lines[node]
+    for node, line in lines:
         above = [parent for parent in line.slopes if parent in means]
         mean = line
         for parent in above:

@@ -41,16 +41,23 @@ class MassFactor:
         return MassFactor(rest, self.masses.take(state, axis + 1), self.logs.take(state, axis + 1))
 
 
+def masses_of(factors: Iterable[MassFactor], cards: Mapping[int, int], targets: Sequence[int]) -> list[MassFactor]:
+    """Sum out all variables but the targets."""
+
+    def sum_out(touched: Sequence[MassFactor], variable: int, kept: tuple[int, ...]) -> MassFactor:
+        parts = (
+            product_of_masses([own.at(variable, k) for own in touched], kept, cards) for k in range(cards[variable])
+        )
+        return reduce(_sum, parts)
+
+    return eliminated(list(factors), cards, targets, sum_out)
+
+
 def summed_masses(
     factors: Iterable[MassFactor], cards: Mapping[int, int], targets: Sequence[int], n_rows: int
 ) -> tuple[Array, Array]:
     """Give the distribution of the targets in each row, and the logarithm of the total, as `state_factors.summed`."""
-
-    def sum_out(touched: Sequence[MassFactor], variable: int, kept: tuple[int, ...]) -> MassFactor:
-        parts = (_product([own.at(variable, k) for own in touched], kept, cards) for k in range(cards[variable]))
-        return reduce(_sum, parts)
-
-    joint = _product(eliminated(list(factors), cards, targets, sum_out), tuple(targets), cards)
+    joint = product_of_masses(masses_of(factors, cards, targets), tuple(targets), cards)
     axes = tuple(range(1, joint.masses.ndim))
     top = joint.masses.max(axis=axes, keepdims=True)
     logs = np.where((joint.masses == top) & (top > -np.inf), joint.logs, -np.inf)
@@ -69,7 +76,7 @@ def _sum(a: MassFactor, b: MassFactor) -> MassFactor:
     return MassFactor(a.variables, masses, np.logaddexp(*terms))
 
 
-def _product(factors: Sequence[MassFactor], kept: tuple[int, ...], cards: Mapping[int, int]) -> MassFactor:
+def product_of_masses(factors: Sequence[MassFactor], kept: tuple[int, ...], cards: Mapping[int, int]) -> MassFactor:
     """Multiply factors whose variables are all kept."""
     n_rows = max((len(own.masses) for own in factors), default=1)
     what, fix = f"a table of {len(kept)} variables for {n_rows} rows", "ask for fewer variables together"

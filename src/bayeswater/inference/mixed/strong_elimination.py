@@ -43,17 +43,20 @@ class MixedRows:
     ----------
     codes : (n_nodes, n_rows), of nodes with states; one past the last state, or more, where nothing is observed
     values : (n_nodes, n_rows), of nodes that are numbers; NaN where nothing is observed
+    soft : by node, likelihoods of its states, (n_rows, n_states) or (1, n_states) for all rows
     """
 
     codes: Array
     values: Array
+    soft: Mapping[int, Array] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.codes.shape[1]
 
     def take(self, rows: Array) -> "MixedRows":
         """Give some of the rows."""
-        return MixedRows(self.codes[:, rows], self.values[:, rows])
+        soft = {node: own if len(own) == 1 else own[rows] for node, own in self.soft.items()}
+        return MixedRows(self.codes[:, rows], self.values[:, rows], soft)
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,8 @@ class StrongElimination:
     _plans: dict[object, tuple[NumberPlan, dict[int, int]]] = field(default_factory=dict)
 
     @cached_property
-    def _cards(self) -> dict[int, int]:
+    def cards(self) -> dict[int, int]:
+        """Number of states of each node that has them."""
         return {node: self.core.states.cards[j] for node, j in self.core.place.items()}
 
     @cached_property
@@ -118,7 +122,7 @@ class StrongElimination:
         """Group rows by what is observed; rows of many cells in blocks."""
         core = self.core
         with_states, numbers = list(core.place), list(core.numbers)
-        observed = rows.codes[with_states] < np.array([[self._cards[n]] for n in with_states]).reshape(-1, 1)
+        observed = rows.codes[with_states] < np.array([[self.cards[n]] for n in with_states]).reshape(-1, 1)
         is_above = np.array([node in self._above_numbers for node in with_states], dtype=bool)
         states = np.where(observed & is_above[:, None], rows.codes[with_states], -1)
         key = np.concatenate([states, observed, ~np.isnan(rows.values[numbers])]).astype(np.int32)
@@ -157,20 +161,38 @@ class StrongElimination:
 
         None of them is observed; `rows` are those of the pattern alone.
         """
+        logs, exact, nodes, tables = self._evidence(rows, pattern, states)
+        if all(own.all() or not own.any() for own in exact):  # all configurations have as many point masses
+            factors, shift = _merged(logs, nodes)
+            found, log_evidence = summed([*factors, *tables], self.cards, states, len(rows))
+            return found, log_evidence + shift
+        return summed_masses(_mass_factors(logs, exact, nodes, tables), self.cards, states, len(rows))
+
+    def mass_factors(self, rows: MixedRows, pattern: Pattern, states: Sequence[int]) -> list[MassFactor]:
+        """Give the factors whose product is the probability of these states and of the evidence."""
+        return _mass_factors(*self._evidence(rows, pattern, states))
+
+    def _evidence(
+        self, rows: MixedRows, pattern: Pattern, states: Sequence[int]
+    ) -> tuple[list[Array], list[Array], list[int], list[StateFactor]]:
+        """Log-densities of observed numbers, where they are exact, the variables of their axes, and tables of states.
+
+        Tables of states that neither the evidence nor what is asked for depends on sum to one, and are left out.
+        """
         plan, axes = self.plan(pattern, ())
         nodes = sorted(axes, key=axes.__getitem__)
         logs = [_log_density(node, line, rows) for node, line in plan.evidence]
         own = {nodes[axis] for log in logs for axis, length in enumerate(log.shape[1:]) if length > 1}
-        wanted = {*states, *pattern.given, *own}
+        wanted = {*states, *pattern.given, *own, *rows.soft}
         above = self.core.dag.ancestors(frozenset(wanted)) | wanted
         tables = [self._table(node, rows, pattern.given) for node in sorted(above)]
-        exact = [line.variance == 0 for _, line in plan.evidence]
-        if all(own.all() or not own.any() for own in exact):  # all configurations have as many point masses
-            factors, shift = _merged(logs, nodes)
-            found, log_evidence = summed([*factors, *tables], self._cards, states, len(rows))
-            return found, log_evidence + shift
-        masses = [_mass_factor(log, own, nodes) for log, own in zip(logs, exact, strict=True)]
-        return summed_masses([*masses, *map(MassFactor.of, tables)], self._cards, states, len(rows))
+        for node, likelihood in rows.soft.items():
+            if node in pattern.given:
+                place = np.arange(len(rows)) if len(likelihood) > 1 else 0
+                tables.append(StateFactor((), likelihood[place, rows.codes[node]]))
+            else:
+                tables.append(StateFactor((node,), likelihood))
+        return logs, [line.variance == 0 for _, line in plan.evidence], nodes, tables
 
     def _table(self, node: int, rows: MixedRows, given: frozenset[int]) -> StateFactor:
         table = self.core.states.tables[self.core.place[node]]
@@ -195,7 +217,7 @@ class StrongElimination:
         matter = _components(plan, axes, beside)
         states = [*matter, *(node for node in beside if node not in matter)]
         weights, log_evidence = self.joint(rows, pattern, states)
-        cards = [self._cards[node] for node in states]
+        cards = [self.cards[node] for node in states]
         n = int(np.prod(cards))
 
         def flat(array: Array) -> Array:  # (..., *axes) to (..., n_components)
@@ -235,7 +257,7 @@ class StrongElimination:
     def _n_cells(self, pattern: Pattern, targets: Sequence[int], beside: Sequence[int]) -> int:
         """Cells that the mixtures of a row have."""
         components = {*_components(*self.plan(pattern, targets), beside), *beside}
-        return (len(targets) + 1) * prod(self._cards[node] for node in components)
+        return (len(targets) + 1) * prod(self.cards[node] for node in components)
 
 
 def _components(plan: NumberPlan, axes: Mapping[int, int], beside: Sequence[int]) -> list[int]:
@@ -294,6 +316,13 @@ def _mass_factor(log: Array, exact: Array, nodes: Sequence[int]) -> MassFactor:
     shape = (len(log), *(log.shape[1 + axis] for axis in own))
     logs = np.where(possible, log, 0.0)
     return MassFactor(tuple(nodes[axis] for axis in own), masses.reshape(shape), logs.reshape(shape))
+
+
+def _mass_factors(
+    logs: Sequence[Array], exact: Sequence[Array], nodes: Sequence[int], tables: Iterable[StateFactor]
+) -> list[MassFactor]:
+    masses = [_mass_factor(log, own, nodes) for log, own in zip(logs, exact, strict=True)]
+    return [*masses, *map(MassFactor.of, tables)]
 
 
 def _merged(logs: Sequence[Array], nodes: Sequence[int]) -> tuple[list[StateFactor], Array]:

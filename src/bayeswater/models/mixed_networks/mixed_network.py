@@ -16,6 +16,7 @@ from bayeswater.data.frames import is_frame, materialised, read_frame
 from bayeswater.data.sources.whole import in_types_that_fit, whole_table
 from bayeswater.errors import DataError, ParameterError, nearest_names
 from bayeswater.learning.mixed_em import fit_mixed_by_em
+from bayeswater.models.mixed_networks.mixed_completions import MixedCompletions
 from bayeswater.models.mixed_networks.mixed_files import read_mixed, write_mixed
 from bayeswater.models.mixed_networks.mixed_questions import MixedQuestions
 from bayeswater.models.mixed_networks.mixed_rows import number_nodes, require_columns
@@ -33,7 +34,7 @@ from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array, is_number
 
 
-class MixedNetwork(GraphQuestions, MixedQuestions):
+class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
     """A Bayesian network of variables with states and of numbers.
 
     Parameters

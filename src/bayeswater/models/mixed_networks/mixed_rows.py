@@ -16,6 +16,7 @@ from bayeswater.data.sources.table_reading import read_table
 from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_names
 from bayeswater.inference.mixed.strong_elimination import MixedRows
 from bayeswater.models.network.conditional_tables import state_code
+from bayeswater.models.network.evidence import soft_of
 from bayeswater.models.network.network_rows import encode_rows
 from bayeswater.models.streaming.answering import rows_of_cells, table_of_rows
 from bayeswater.networks.mixed_core import MixedCore
@@ -47,11 +48,13 @@ def values_of(frame: Frame, name: str, way_out: str = WAY_OUT) -> Array:
     return values
 
 
-def rows_of(X: Any, core: MixedCore, unseen: str = "error") -> MixedRows:
-    """Read rows: a frame, one row or a list of rows by name, or the name of a file of rows."""
+def rows_of(
+    X: Any, core: MixedCore, unseen: str = "error", soft_evidence: Mapping[str, Any] | None = None
+) -> MixedRows:
+    """Read rows: a frame, one row or a list of rows by name, or the name of a file of rows; and likelihoods."""
     rows = rows_of_cells(X)
     if rows is not None and isinstance(X, Mapping):
-        return row_of(X, core)
+        return row_of(X, core, soft_evidence)
     if rows is not None:
         X = table_of_rows(rows, list(dict.fromkeys(name for row in rows for name in row)))
     elif is_path(X):
@@ -78,11 +81,13 @@ def rows_of(X: Any, core: MixedCore, unseen: str = "error") -> MixedRows:
     for node in nodes:
         if node in core.numbers:
             found.values[node] = values_of(frame, core.names[node])
-    return found
+    return _with_likelihoods(found, core, soft_evidence)
 
 
-def row_of(evidence: Mapping[str, Any] | None, core: MixedCore) -> MixedRows:
-    """Read one row, ``{name: state or number}``; None is what is not observed."""
+def row_of(
+    evidence: Mapping[str, Any] | None, core: MixedCore, soft_evidence: Mapping[str, Any] | None = None
+) -> MixedRows:
+    """Read one row, ``{name: state or number}``; None is what is not observed. And likelihoods of states."""
     found = _nothing(core, 1)
     if not isinstance(evidence, Mapping | None):
         raise ParameterError(f"evidence is {evidence!r}; give a dict from names to states or numbers")
@@ -96,7 +101,23 @@ def row_of(evidence: Mapping[str, Any] | None, core: MixedCore) -> MixedRows:
             found.values[node] = value
         else:
             found.codes[node] = state_code(core.variable(node), value)
-    return found
+    return _with_likelihoods(found, core, soft_evidence)
+
+
+def _with_likelihoods(rows: MixedRows, core: MixedCore, soft_evidence: Mapping[str, Any] | None) -> MixedRows:
+    if not soft_evidence:
+        return rows
+    if isinstance(soft_evidence, Mapping):
+        for name in soft_evidence:
+            if core.dag.node(name) in core.numbers:
+                raise ParameterError(
+                    f"soft evidence on {name!r}: likelihoods are of states, and it is a number; add a number that "
+                    "measures it, with the variance of the error, and give what was measured as evidence"
+                )
+    nodes = list(core.place)
+    soft = soft_of(core.states, soft_evidence, len(rows))
+    likelihoods = {nodes[place]: own.reshape(-1, own.shape[-1]) for place, own in soft.items()}
+    return MixedRows(rows.codes, rows.values, likelihoods)
 
 
 def _nothing(core: MixedCore, n_rows: int) -> MixedRows:
