@@ -167,6 +167,13 @@ class SparseMatrix:
         """Some rows; the cells are shared."""
         return SparseMatrix(self.indptr[rows.start : rows.stop + 1], self.indices, self.data, self.n_columns)
 
+    def take(self, rows: Array) -> "SparseMatrix":
+        """Some rows, numbered, and the cells that are theirs."""
+        length = np.diff(self.indptr)[rows]
+        indptr = np.concatenate([[0], np.cumsum(length)]).astype(self.indptr.dtype)
+        place = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], length)
+        return SparseMatrix(indptr, self.indices[place], self.data[place], self.n_columns, self.names)
+
     def to_dense(self, columns: Array | None = None) -> Array:
         """All cells of the rows, the zeros too, or those of some columns: (n_rows, n_columns)."""
         row = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))

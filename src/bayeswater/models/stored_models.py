@@ -15,13 +15,16 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.reading.column_plan import IGNORED, NUMBER
+from bayeswater.data.variable import Schema
 from bayeswater.decision.intervals import Measured
 from bayeswater.decision.pools import Pool
+from bayeswater.families.choosing_text import COUNTED
 from bayeswater.families.registry import OF_STATES
 from bayeswater.files.model_file import Document, require
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.learning.members.presets import KINDS, PRESETS
 from bayeswater.learning.members.stack import Stack
+from bayeswater.learning.members.word_member import WordMember
 from bayeswater.limits import require_table_bytes
 from bayeswater.models.classifier import frames_of
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble, EnsembleState, state_of, with_state
@@ -151,7 +154,7 @@ def described_ensemble(model: BayesEnsemble) -> tuple[Document, dict[str, Array]
     for place, committee in enumerate(stack.committees):
         arrays |= {f"{place}.{name}": np.asarray(array) for name, array in committee.to_arrays().items()}
     document = {
-        **described_table(model, ENSEMBLE, frames_of(model), classes, reading.plan, reading.schema),
+        **described_table(model, ENSEMBLE, frames_of(model), classes, reading.plan, _domains(reading)),
         "families": [family.name for family in report.families],
         "numbers": {name: [array.dtype.name, *([] if array.size else array.shape)] for name, array in arrays.items()},
         "report": [report.preset, report.seed, report.seconds, report.forecast, report.is_stale],
@@ -162,16 +165,27 @@ def described_ensemble(model: BayesEnsemble) -> tuple[Document, dict[str, Array]
 def restored_ensemble(document: Document, arrays: dict[str, Array]) -> BayesEnsemble:
     """Make an ensemble of what a file says."""
     require_fields(document, ENSEMBLE_FIELDS)
-    table = TableDocument.of(document, FAMILIES, ENSEMBLE_STATES)
+    table = TableDocument.of(document, FAMILIES, (*ENSEMBLE_STATES, COUNTED))
     dates = (column for column in table.plan if column.part in ("days", "time"))
     wrong = [column.name for column in dates if column.family not in (NUMBER, IGNORED)]
     require(not wrong, f"its dates {shortened(wrong)} are no numbers")
-    reading = EnsembleReading(table.plan, table.schema)
+    words = {column.name for column in table.plan.of_families(COUNTED)}
+    reading = EnsembleReading(
+        table.plan,
+        Schema(tuple(variable for variable in table.schema if variable.name not in words)),
+        tuple(variable for variable in table.schema if variable.name in words),
+    )
     found = _as_learned(arrays, document["numbers"])
     stack = _stack(document["families"], found, reading, table.classes.n_states)
     model = with_parameters(BayesEnsemble, document["parameters"])
     with_columns(model, *table.columns)
     return with_state(model, EnsembleState(reading, table.classes, stack, _report(document, found, stack)))
+
+
+def _domains(reading: EnsembleReading) -> Schema:
+    """Give the domains of categories and of texts, in the order of the plan."""
+    own = {variable.name: variable for variable in (*reading.schema, *reading.vocabularies)}
+    return Schema(tuple(own[column.name] for column in reading.plan.used if column.name in own))
 
 
 def _stack(names: Any, arrays: dict[str, Array], reading: EnsembleReading, n_classes: int) -> Stack:
@@ -200,6 +214,8 @@ def _stack(names: Any, arrays: dict[str, Array], reading: EnsembleReading, n_cla
         KINDS[name].from_arrays(own[str(place)], len(reading.numbers), reading.schema.n_states, n_classes)
         for place, name in enumerate(names)
     )
+    words = [committee.n_words for committee in committees if isinstance(committee, WordMember)]
+    require(all(n == reading.n_words for n in words), "its words are not those of the texts it reads")
     return Stack(committees, temperature, Pool(share, power), count)
 
 

@@ -83,17 +83,10 @@ def test_columns_are_read_as_numbers_and_states_and_the_plan_says_why(model):
     np.testing.assert_array_equal(same.predict_proba(FRAME), model.predict_proba(FRAME))
 
 
-def test_text_and_identifiers_are_left_out_with_a_warning():
-    frame = FRAME.assign(
-        note=[f"some words that say number {i} of many more words" for i in range(len(FRAME))],
-        key=[f"id-{i}" for i in range(len(FRAME))],
-    )
-    with pytest.warns(BayesWarning) as caught:
-        found = little().fit(frame, Y)
-    told = " ".join(str(one.message) for one in caught)
-    assert "'note'" in told
-    assert "'key'" in told
-    assert {found.columns_["note"].family, found.columns_["key"].family} == {"ignored"}
+def test_identifiers_are_left_out_with_a_warning():
+    with pytest.warns(BayesWarning, match="'key' is left out"):
+        found = little().fit(FRAME.assign(key=[f"id-{i}" for i in range(len(FRAME))]), Y)
+    assert found.columns_["key"].family == "ignored"
 
 
 def test_a_date_is_its_days_its_weekday_and_its_month():

@@ -17,6 +17,7 @@ import numpy as np
 from bayeswater.data.frames import as_numpy
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.reading.raw_table import RawTable
+from bayeswater.data.reading.text import TextTable
 from bayeswater.data.variable import Variable
 from bayeswater.typing import Array
 
@@ -150,10 +151,18 @@ def _time_words(times: Array) -> Array:
     return np.where(np.isnat(times), MISSING, words)
 
 
-def _sparse_words(matrix: SparseMatrix) -> Array:
-    """Hash the cells of each row that are not zero."""
+def text_words(table: TextTable) -> Array:
+    """Hash the words of each text and how often it has them; equal texts have the same, whichever codes words have."""
+    words = _sparse_words(table.counts, vocabulary_words(table.vocabulary))
+    return np.where(table.missing, MISSING, words)
+
+
+def _sparse_words(matrix: SparseMatrix, of_columns: Array | None = None) -> Array:
+    """Hash the cells of each row that are not zero, by the places of their columns or by what these are called."""
     first, last = matrix.indptr[0], matrix.indptr[-1]
     cells, place = matrix.data[first:last], matrix.indices[first:last].astype(np.uint64)
+    if of_columns is not None:
+        place = of_columns[matrix.indices[first:last]]
     words = np.where(cells == 0, np.uint64(0), hashed(hashed(place) + number_words(cells)))
     total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(words, dtype=np.uint64)])
     return total[matrix.indptr[1:] - first] - total[matrix.indptr[:-1] - first]

@@ -221,6 +221,11 @@ class TextTable:
         """Some rows; the counts are shared."""
         return TextTable(self.vocabulary, self.counts.block(rows), self.missing[rows])
 
+    def take(self, rows: Array | slice) -> "TextTable":
+        """Give some rows: marked, numbered, or a slice."""
+        numbers = np.arange(len(self.missing))[rows]
+        return TextTable(self.vocabulary, self.counts.take(numbers), self.missing[numbers])
+
     def known_cells(self) -> Array:
         """Count the different words of each row: (n_rows,)."""
         return np.diff(self.counts.indptr).astype(np.int64)

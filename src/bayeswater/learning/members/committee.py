@@ -34,6 +34,9 @@ class Committee(ABC):
     kind: ClassVar[str]
     """Short name, by which reports and files call it."""
 
+    is_beside: ClassVar[bool] = False
+    """Whether it looks at what no other committee sees: what it says then multiplies what these say."""
+
     n_members: int
 
     @abstractmethod

@@ -26,6 +26,7 @@ from bayeswater.data.reading.discretising.cuts import apply_cuts
 from bayeswater.data.reading.discretising.finding_cuts import FALLBACK_BINS
 from bayeswater.data.reading.discretising.mdl import mdl_cuts
 from bayeswater.data.reading.discretising.value_cells import ValueCells, equal_frequency_cuts
+from bayeswater.data.reading.text import TextTable
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
@@ -45,7 +46,8 @@ class EnsembleTable:
     codes : int64 (n_rows,), codes of classes; None of rows to predict
     n_classes : int
     weight : float64 (n_rows,), all above 0; None where every row counts once
-    hashes : uint64 (n_rows,), by the content of the cells
+    hashes : uint64 (n_rows,), by the content of the cells; all 0 of rows to predict
+    words : of all texts of each row; None where no column holds text
     """
 
     numbers: Array
@@ -55,6 +57,7 @@ class EnsembleTable:
     n_classes: int
     weight: Array | None
     hashes: Array
+    words: TextTable | None = None
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -94,6 +97,7 @@ class EnsembleTable:
             codes=None if self.codes is None else self.codes[rows],
             weight=None if self.weight is None else self.weight[rows],
             hashes=self.hashes[rows],
+            words=None if self.words is None else self.words.take(rows),
         )
 
 

@@ -1,11 +1,12 @@
 """The presets of `BayesEnsemble`: which committees, how many members of each, and how many fit into a time limit.
 
-    generative   KDB, AODE, Gaussian: P(class, row) alone, Bayesian networks and nothing else
+    generative   KDB, AODE, Gaussian: P(class, row) alone, Bayesian networks and nothing else beside texts
     balanced     AODE, Gaussian, 64 class trees: about what a random forest of 200 trees costs, so where columns are
                  many and rows few there are fewer members of AODE
     best         all of them, and more of each
 
-A committee that a table has no columns for is left out: without numbers there are no Gaussians.
+A committee that a table has no columns for is left out: without numbers there are no Gaussians, without texts no
+words, and without anything but texts there is nothing else.
 
 For a time limit every committee learns one round of members, as many as there are threads, from some rows, and
 validates them; a member of all rows is taken to cost in proportion to their number. If the preset is too much, every
@@ -28,6 +29,7 @@ from bayeswater.learning.members.gaussian_member import GaussianMember
 from bayeswater.learning.members.kdb_members import KdbMembers
 from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.learning.members.tree_members import ClassTrees
+from bayeswater.learning.members.word_member import WordMember
 from bayeswater.limits import TABLE_BYTES, bytes_in_words
 
 MOST_COLUMNS = 24
@@ -39,12 +41,13 @@ def _trees(n_members: int, n_columns: int | str, n_thresholds: int, phi: float, 
 
 
 PRESETS: Mapping[str, Mapping[str, Committee]] = {
-    "generative": {"kdb": KdbMembers(), "aode": AodeMembers(), "gaussian": GaussianMember()},
+    "generative": {"kdb": KdbMembers(), "aode": AodeMembers(), "gaussian": GaussianMember(), "words": WordMember()},
     "balanced": {
         "aode": AodeMembers(4),
         "gaussian": GaussianMember(),
         "trees-sqrt": _trees(40, "sqrt", 1, 0.6),
         "trees-all": _trees(24, MOST_COLUMNS, 3, 0.6, "cycle"),
+        "words": WordMember(),
     },
     "best": {
         "kdb": KdbMembers(),
@@ -53,6 +56,7 @@ PRESETS: Mapping[str, Mapping[str, Committee]] = {
         "trees-sqrt": _trees(100, "sqrt", 1, 0.8),
         "trees-half": _trees(60, "half", 2, 0.8),
         "trees-all": _trees(45, MOST_COLUMNS, 3, 0.8, "cycle"),
+        "words": WordMember(),
     },
 }
 """Committees by name, before they have learned; trees are called by how many columns they look at in a node."""
@@ -61,12 +65,20 @@ KINDS: Mapping[str, type[Committee]] = {
     "kdb": KdbMembers,
     "aode": AodeMembers,
     "gaussian": GaussianMember,
+    "words": WordMember,
     **dict.fromkeys(("trees-sqrt", "trees-half", "trees-all"), ClassTrees),
 }
 """What a committee of each name is made of, in a file too."""
 
-OF_NUMBERS = ("gaussian",)
-"""Committees that are left out of a table without numbers; they have one member, of all rows."""
+OF_ALL_ROWS = ("gaussian", "words")
+"""Committees of one member."""
+
+
+def has_columns_for(name: str, table: EnsembleTable) -> bool:
+    """Say whether a table has columns that a committee learns from."""
+    if name == "words":
+        return table.words is not None
+    return bool(table.numbers.shape[1] if name == "gaussian" else table.n_columns)
 
 
 OF_PAIRS = frozenset({"kdb", "aode"})
@@ -97,7 +109,7 @@ def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, 
     chosen = {
         name: committee.of_members(told[name]) if name in told else committee
         for name, committee in committees.items()
-        if told.get(name) != 0 and (table.numbers.shape[1] or name not in OF_NUMBERS)
+        if told.get(name) != 0 and has_columns_for(name, table)
     }
     if not chosen:
         raise ParameterError(
@@ -153,7 +165,7 @@ def _told(members: Any, committees: Mapping[str, Committee]) -> dict[str, int]:
     if members is None:
         return {}
     is_right = isinstance(members, Mapping) and all(
-        name in committees and _can_be_told(n, most=1 if name in OF_NUMBERS else inf) for name, n in members.items()
+        name in committees and _can_be_told(n, most=1 if name in OF_ALL_ROWS else inf) for name, n in members.items()
     )
     if not is_right:
         raise ParameterError(

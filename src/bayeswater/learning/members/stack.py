@@ -3,6 +3,10 @@
     p_g = committee g's posterior ^ (1 / T_g), normalised          T_g of least log-loss on honest rows
     p   = mean of the linear and the log-linear pool of all p_g  (`decision/pools.py`), weights from honest rows
 
+Words are beside all that other committees see, so evidence multiplies: before they are pooled,
+
+    p_g is made p_g p_words / prior, normalised                    of every committee g but the words themselves
+
 Held-out rows are scored by members whose structure has not seen them, and with themselves taken out of the counts, so
 no row is set apart for any of this. A row that some committee has no such member for does not validate, nor does one
 that is alone in its class: without it nobody could know of the class. What the report says of error, log-loss and
@@ -22,6 +26,7 @@ from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.decision.pools import Pool
 from bayeswater.decision.scores import Scores
 from bayeswater.errors import BayesError, StatisticsError
+from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.threads import parallel_map, row_blocks
 from bayeswater.learning.members.committee import Committee, can_validate, tempered
 from bayeswater.learning.members.member_table import EnsembleTable
@@ -67,21 +72,22 @@ class Stack:
         """Logarithm of P(class | row): (n_rows, n_classes)."""
         result = np.empty((len(table), self.n_classes))
         for rows in row_blocks(len(table), max(1, min(SCORED_ROWS, SCORED_CELLS // self.n_classes))):
-            result[rows] = self._pooled(
-                [committee.log_posterior(table.take(rows)) for committee in self.committees], rows
-            )
+            part = table.take(rows)
+            result[rows] = self.pooled([committee.log_posterior(part) for committee in self.committees])
         return result
 
-    def _pooled(self, log_proba: Sequence[Array], rows: slice) -> Array:
+    def pooled(self, log_proba: Sequence[Array]) -> Array:
+        """Make one log posterior of those of the committees, (n_rows, n_classes) each; without any, of the classes."""
         if not self.committees:
-            return np.broadcast_to(log_frequency(self.class_count), (rows.stop - rows.start, self.n_classes))
-        return self.pool.of([tempered(own, t) for own, t in zip(log_proba, self.temperature.tolist(), strict=True)])
+            return log_frequency(self.class_count)
+        given = [tempered(own, t) for own, t in zip(log_proba, self.temperature.tolist(), strict=True)]
+        return self.pool.of(_multiplied(given, self.committees, self.class_count))
 
     def honest_log_posterior(self, table: EnsembleTable) -> tuple[Array, Array]:
         """Score counted rows honestly: log posterior (n_rows, n_classes), and which rows all can score."""
         found = [committee.honest_log_posterior(table) for committee in self.committees]
         scored = np.all([can_validate(table, self.class_count), *(n_members > 0 for _, n_members in found)], axis=0)
-        return self._pooled([own for own, _ in found], slice(0, len(table))), scored
+        return self.pooled([own for own, _ in found]), scored
 
     def plus(self, table: EnsembleTable) -> "Stack":
         """Count further rows; structures, temperatures and weights stay."""
@@ -149,11 +155,12 @@ def learn(committees: Mapping[str, Committee], table: EnsembleTable, seed: int) 
 
     found = parallel_map(lambda given: learned(*given), enumerate(committees.values()))
     stacked, honest, members, seconds = zip(*found, strict=True)
-    temperature, pool = _fitted(honest, members, validation, np.ones(len(validation), dtype=bool))
+    everywhere = np.ones(len(validation), dtype=bool)
+    temperature, pool = _fitted(stacked, honest, members, validation, everywhere, class_count)
     return LearnedStack(
         Stack(stacked, temperature, pool, class_count),
         tuple(committees),
-        _cross_fitted(honest, members, validation),
+        _cross_fitted(stacked, honest, members, validation, class_count),
         np.array([_own_loss(*given, validation) for given in zip(honest, members, temperature.tolist(), strict=True)]),
         tuple(int(own.sum()) for own in members),
         seconds,
@@ -171,8 +178,25 @@ def log_frequency(class_count: Array) -> Array:
     return np.asarray(np.log(class_count + 1.0) - np.log(class_count.sum() + len(class_count)))
 
 
+def _multiplied(log_proba: Sequence[Array], committees: Sequence[Committee], class_count: Array) -> Sequence[Array]:
+    """Let what a committee says beside all others multiply what they say: (n_rows, n_classes) each."""
+    beside = [own for own, committee in zip(log_proba, committees, strict=True) if committee.is_beside]
+    if not beside or len(log_proba) == 1:
+        return log_proba
+    said = sum(beside) - len(beside) * log_frequency(class_count)
+    return [
+        own if committee.is_beside else log_shares(own + said, use_loop=False)
+        for own, committee in zip(log_proba, committees, strict=True)
+    ]
+
+
 def _fitted(
-    honest: Sequence[Array], members: Sequence[Array], validation: EnsembleTable, rows: Array
+    committees: Sequence[Committee],
+    honest: Sequence[Array],
+    members: Sequence[Array],
+    validation: EnsembleTable,
+    rows: Array,
+    class_count: Array,
 ) -> tuple[Array, Pool]:
     """Find temperatures and pool from the marked rows (n_rows,)."""
     n_most = max(LEAST_VALIDATION_ROWS, VALIDATION_CELLS // validation.n_classes)
@@ -185,10 +209,17 @@ def _fitted(
         return found, tempered(log_proba[together], found) if len(together) else log_proba[:0]
 
     temperature, given = zip(*parallel_map(of_committee, zip(honest, members, strict=True)), strict=True)
-    return np.array(temperature), Pool.fit(given, validation.labels[together], validation.weights[together])
+    pooled = _multiplied(given, committees, class_count)
+    return np.array(temperature), Pool.fit(pooled, validation.labels[together], validation.weights[together])
 
 
-def _cross_fitted(honest: Sequence[Array], members: Sequence[Array], validation: EnsembleTable) -> Scores:
+def _cross_fitted(
+    committees: Sequence[Committee],
+    honest: Sequence[Array],
+    members: Sequence[Array],
+    validation: EnsembleTable,
+    class_count: Array,
+) -> Scores:
     """Pool the scores of each half of the rows by what the other half teaches; give those that all can score."""
     scored = np.all(members, axis=0)
     half = hashed(validation.hashes) % np.uint64(2) == 0  # rows of equal cells stand together, whatever their classes
@@ -197,8 +228,9 @@ def _cross_fitted(honest: Sequence[Array], members: Sequence[Array], validation:
         rows = np.flatnonzero(validating & scored)
         if not len(rows):
             continue
-        temperature, pool = _fitted(honest, members, validation, learning)
-        log_proba[rows] = pool.of([tempered(own[rows], t) for own, t in zip(honest, temperature.tolist(), strict=True)])
+        temperature, pool = _fitted(committees, honest, members, validation, learning, class_count)
+        stack = Stack(tuple(committees), temperature, pool, class_count)
+        log_proba[rows] = stack.pooled([own[rows] for own in honest])
     return Scores.of(log_proba[scored], validation.labels[scored], validation.weights[scored])
 
 

@@ -58,6 +58,7 @@ class BayesEnsemble(BayesClassifier):
     ----------
     preset : {"balanced", "generative", "best"}, default "balanced"
         Which members: AODE, a Gaussian and class trees; KDB, AODE and a Gaussian; or all of them, and more of each.
+        Where there are texts, weighted words in each preset.
     time_limit : float, optional
         Seconds that a fit may take, about. A forecast from a few rows decides how many members are learned; `report_`
         tells it. What is learned then depends on the machine.
@@ -377,7 +378,7 @@ class BayesEnsemble(BayesClassifier):
         names = tuple(column.name for column in self._reading.columns)
 
         def log_posterior(rows: Array, known: Array) -> Array:
-            return self._log_posterior(with_known_cells(table, rows, known))
+            return self._log_posterior(with_known_cells(self._reading, table, rows, known))
 
         return explained_by_known_cells(log_posterior, names, len(table), cells, about)
 
