@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from bayeswater import AODE, KDB, TAN
+from bayeswater import AODE, KDB, TAN, DataError
 from bayeswater.data.reading.raw_table import read_raw
 from bayeswater.data.reading.row_hashes import row_hashes
 from bayeswater.models import held_out
@@ -39,6 +39,14 @@ def test_every_one_of_few_rows_is_scored_and_the_model_keeps_its_predictions(kin
     model = kind(calibrate=True).fit(X, y)
     assert model.calibration_.n_used == len(y)
     assert len(set(model.predict(X))) == 2
+
+
+@pytest.mark.parametrize("n_cross_fitted", [held_out.CROSS_FITTED_ROWS, 20])
+def test_labels_of_another_number_of_rows_are_refused_in_words(n_cross_fitted, monkeypatch):
+    monkeypatch.setattr(held_out, "CROSS_FITTED_ROWS", n_cross_fitted)
+    X, y = some_rows()
+    with pytest.raises(DataError, match="X has 150 rows, y has 149"):
+        TAN(calibrate=True).fit(X, y[:-1])
 
 
 def test_of_many_rows_one_part_is_scored(monkeypatch):

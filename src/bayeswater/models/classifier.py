@@ -83,9 +83,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """Read rows to predict."""
 
     @property
+    @abstractmethod
     def _class_counts(self) -> ClassCounts:
         """Give the classes, and the weight of the rows that were counted of each."""
-        raise NotImplementedError
 
     @property
     def _class_variable(self) -> Variable:
@@ -116,14 +116,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """Give the class of largest probability; the first one among equals.
 
-        Parameters
-        ----------
-        X : rows with the columns of `fit`
-            A table in memory, or a source of rows (a file, a query, a frame of an engine): then answers come in pieces,
-            as batches or as a lazy frame of the engine. Or partial rows: a dict {column: value}, a list of dicts, a
-            Series with the names of columns for an index; a cell that is not there is not known. So it is with all
-            methods that answer row by row.
-
         Returns
         -------
         array of shape (n_rows,)
@@ -136,10 +128,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Array:
         """Give the probability of each class, calibrated if that was asked for.
 
-        Parameters
-        ----------
-        X : rows, as in `predict`
-
         Returns
         -------
         array of shape (n_rows, n_classes)
@@ -150,10 +138,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     @over_rows
     def predict_log_proba(self, X: Any) -> Array:
         """Give the logarithm of the probabilities, never floored.
-
-        Parameters
-        ----------
-        X : rows, as in `predict`
 
         Returns
         -------
@@ -168,10 +152,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Give the logarithm of P(row, class), before a calibration, which is no part of the joint distribution.
 
-        Parameters
-        ----------
-        X : rows, as in `predict`
-
         Returns
         -------
         array of shape (n_rows, n_classes)
@@ -181,10 +161,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     @over_rows
     def log_evidence(self, X: Any) -> Array:
         """Give the logarithm of P(row), the sum over all classes.
-
-        Parameters
-        ----------
-        X : rows, as in `predict`
 
         Returns
         -------
@@ -207,7 +183,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : rows, as in `predict`
         loss : Loss, or anything that `Loss` reads; default 0-1 loss, which decides as `predict`
         prior : class frequencies in order of `classes_` or by label, or "estimate"; default those of the model
             Frequencies that hold where X comes from: the same as this model with its class prior set to them.
@@ -228,7 +203,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : rows, as in `predict`
         loss, prior : as in `decide`
 
         Returns
@@ -354,7 +328,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         self._require_fitted()
-        self.calibration_ = learned_calibration(review, self._priors)
+        self.calibration_ = learned_calibration(review, self._priors())
         return self
 
     @property
@@ -363,9 +337,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def _calibration(self) -> Calibration:
-        return Calibration(self.calibration_, self._priors)
+        return Calibration(self.calibration_, self._priors())
 
-    @property
     def _priors(self) -> Priors:
         """Give the class prior of the scores, and that of the counted rows: the same, where none was given."""
         return Priors(*[self._joint().log_prior] * 2)
@@ -520,11 +493,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def _require_fitted(self) -> None:
         check_is_fitted(self)
-
-
-def frames_of(model: BayesClassifier) -> str | None:
-    """Name the library whose frames a model gives back; None for arrays."""
-    return model._library
 
 
 def scored_by(model: BayesClassifier) -> tuple[Any, Calibration | None]:

@@ -14,8 +14,9 @@ from bayeswater.data.reading.dates import is_date
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
 from bayeswater.explain.drift import Drift, drift_of
 from bayeswater.families.two_laws import two_laws
-from bayeswater.models.classifier import BayesClassifier, frames_of
+from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.on_sums import OnSums, of_other_rows, sums_of, sums_read_alike
+from bayeswater.models.settings import frames_of
 from bayeswater.models.streaming.passes import Examples, Piece
 from bayeswater.statistics.sums import Sums
 

@@ -211,8 +211,8 @@ class ComplementNB(FeatureClassifier):
         prior = super()._prior(sums)
         return prior if len(prior.count) == 1 else replace(prior, given=np.zeros(len(prior.count)))
 
-    def _weighed(self, prior: Prior, sums: Sums[FeatureSums]) -> Prior:
-        return prior  # weights are those of rows in complements
+    def _prior_weights(self, sums: Sums[FeatureSums]) -> None:
+        """Say that the prior has none: weights are those of rows in complements."""
 
     def _read(self, sums: Sums[FeatureSums]) -> LinearJoint:
         return replace(self._complements(sums).joint, log_prior=self._log_prior(sums))

@@ -18,7 +18,7 @@ import numpy as np
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.data.reading.row_hashes import hashed, row_hashes, state_words
-from bayeswater.data.weights import CountedRows, take_rows
+from bayeswater.data.weights import CountedRows, inconsistent_lengths, take_rows
 from bayeswater.models.streaming.passes import Examples, Pass, Piece, Walk
 from bayeswater.typing import Array
 
@@ -40,9 +40,11 @@ class CellsOf:
         """Read them."""
         return read_raw(X, self.model).require_columns(self.columns, self.model)
 
-    def hashes(self, X: Any) -> Array:
+    def hashes(self, X: Any, y: Any) -> Array:
         """Hash the rows by them: (n_rows,). A table that is held as it was read is hashed once, for all passes."""
         raw = read_raw(X, self.model)
+        if raw.n_rows != len(y):
+            raise inconsistent_lengths(raw.n_rows, len(y))
         if self.columns not in raw.hashes:
             raw.hashes[self.columns] = row_hashes(self(raw))
         return raw.hashes[self.columns]
@@ -79,7 +81,7 @@ class Fold:
 
     def rows(self, X: Any, y: Any, weight: Array | None) -> tuple[Any, Any, Array | None, Array | None]:
         """Take the rows of a table, their labels, the weight they have here, and that of the whole rows."""
-        share = self.folds.shares(self.cells.hashes(X), y)[:, self.number]
+        share = self.folds.shares(self.cells.hashes(X, y), y)[:, self.number]
         share = share if self.held_out else 1 - share
         kept = share > 0
         if not kept.all():
@@ -121,7 +123,7 @@ class CountingKinds:
         times = np.ones(len(y)) if weight is None else np.ceil(weight)
         if times.sum() > CROSS_FITTED_ROWS:
             return MANY
-        return KindCounts(*_kinds(self.cells.hashes(X), y), times).by_kind()
+        return KindCounts(*_kinds(self.cells.hashes(X, y), y), times).by_kind()
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from bayeswater.data.reading.raw_table import in_styles
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.errors import ParameterError, StatisticsError
-from bayeswater.estimate.dirichlet import Prior
+from bayeswater.estimate.class_weights import ClassWeights
+from bayeswater.estimate.dirichlet import Prior, PseudoCounts
 from bayeswater.inference.linear import Line
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.models.calibrating import Priors, as_stale, review_of_folds
@@ -31,11 +32,11 @@ from bayeswater.models.held_out import Fold
 from bayeswater.models.linear_form import LinearForm, calibrated_has_none, linear_form
 from bayeswater.models.settings import (
     agreed_classes,
+    checked_class_alpha,
     class_prior_of,
     note_columns,
     require_flag,
     warn_of_small_alpha,
-    weighed_prior,
 )
 from bayeswater.models.streaming.fitting import fit_source
 from bayeswater.models.streaming.passes import (
@@ -102,11 +103,6 @@ class OnSums(Base):
         """Refuse parameters that are out of range, before anything is changed."""
         self._prior(sums)
         require_flag(self._calibrates, "calibrate")
-
-    def _warn_of_parameters(self) -> None:
-        """Say, once a fit, where parameters are not taken as given."""
-        if not vars(self).get("force_alpha", True):
-            warn_of_small_alpha(vars(self)["alpha"])
 
     def _seen(self, table: Any) -> SeenRanges:
         """Find from where to where numbers are, where explanations ask for it."""
@@ -224,14 +220,10 @@ class OnSums(Base):
         if known is None:
             return self._learned_from(Batches([(X, y, sample_weight)], type(self).__name__), declared)
         X = materialised(X)
-        if self._fixes_classes:
-            return self._keep(self._sums_with(X, y, sample_weight, declared), X, first=False)
-        sums = self._sums_with(X, y, sample_weight, None)
-        return self._keep(sums if declared is None else sums.with_classes(declared), X, first=False)
-
-    def _sums_with(self, X: Any, y: Any, sample_weight: Any, classes: Variable | None) -> Sums[Any]:
-        """Add further rows to the sums; labels are those of `classes`, or any."""
-        return self.statistics_ + self._sums_of(X, y, sample_weight, classes, self.statistics_)
+        sums = known + self._sums_of(X, y, sample_weight, declared if self._fixes_classes else None, known)
+        if declared is not None:
+            sums = sums.with_classes(declared)
+        return self._keep(sums, X, first=False)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None, *, remaining: tuple[Any, ...] | None = None) -> Self:
         """Take rows out again: the sums become those of a fit that never saw them.
@@ -329,7 +321,8 @@ class OnSums(Base):
     def _keep(self, sums: Sums[Any], X: Any, first: bool) -> Self:
         """Accept new sums, all at once: a refused call leaves the model as it was."""
         self._require_parameters(sums)
-        self._warn_of_parameters()
+        if not vars(self).get("force_alpha", True):
+            warn_of_small_alpha(vars(self)["alpha"])
         if first:
             self._library = note_columns(self, X)
             for name in ("calibration_", *self._fixed_by_fit):
@@ -362,16 +355,21 @@ class OnSums(Base):
 
     def _prior(self, sums: Sums[Any]) -> Prior:
         """Give the class prior, or refuse probabilities and pseudo-counts that are none."""
-        return self._weighed(class_prior_of(self, sums.class_count.count, self._prior_name), sums)
+        counted, weights = sums.class_count, self._prior_weights(sums)
+        return class_prior_of(self, counted.count, self._class_smoothing, weights, self._prior_name)
 
-    def _weighed(self, prior: Prior, sums: Sums[Any]) -> Prior:
-        """Let classes count by their weights, beside which no prior can be given."""
-        return weighed_prior(prior, self, sums.classes, self._prior_name)
+    @property
+    def _class_smoothing(self) -> PseudoCounts:
+        """Give the pseudo-counts of the class prior."""
+        return PseudoCounts("laplace", checked_class_alpha(vars(self).get("class_alpha", 0.0)))
+
+    def _prior_weights(self, sums: Sums[Any]) -> ClassWeights | None:
+        """Give the weights by which classes count in the prior."""
+        return ClassWeights.of(self.class_weight, sums.class_count.classes)
 
     def _log_prior(self, sums: Sums[Any]) -> Array:
         return self._prior(sums).log
 
-    @property
     def _priors(self) -> Priors:
         log_prior, prior = self._joint().log_prior, self._prior(self.statistics_)
         if prior.is_counted:

@@ -20,7 +20,6 @@ from bayeswater.errors import ModelFileError
 from bayeswater.estimate.covariance_priors import Friedman
 from bayeswater.files.model_file import Document, require
 from bayeswater.models.categorical_nb import CategoricalNB
-from bayeswater.models.classifier import frames_of
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
 from bayeswater.models.feature_nb import BernoulliNB, ComplementNB, MultinomialNB
 from bayeswater.models.gaussian_classifier import GaussianClassifier
@@ -35,7 +34,7 @@ from bayeswater.models.semi_naive.kdb import KDB, SKDB
 from bayeswater.models.semi_naive.learning import FAMILIES, PAIRS
 from bayeswater.models.semi_naive.state_classifier import StateClassifier, can_be_structure
 from bayeswater.models.semi_naive.tan import SPODE, TAN
-from bayeswater.models.settings import with_columns
+from bayeswater.models.settings import frames_of, with_columns
 from bayeswater.models.stored.documents import (
     FIELDS,
     TABLE_FIELDS,

@@ -128,26 +128,20 @@ def require_unseen_rule(unseen: str) -> None:
         raise ParameterError(f"unseen is {unseen!r}; it can be 'ignore' or 'error'")
 
 
-def class_prior_of(model: Any, count: Array, parameter: str) -> Prior:
-    """Read the class prior of counted classes (n_classes,): (N_k + class_alpha) / (N + K class_alpha).
+def class_prior_of(
+    model: Any, count: Array, smoothing: PseudoCounts, weights: ClassWeights | None, parameter: str
+) -> Prior:
+    """Read the class prior of counted classes (n_classes,): (w_k N_k + alpha) / sum over k of the same.
 
     With N_k the weight of the rows of class k, unless `parameter` gives probabilities or ``fit_prior`` is false, which
     makes all K classes equal. Leaving a row out takes it out of N_k too; given probabilities stay.
     """
-    settings = vars(model)
-    fit_prior = settings.get("fit_prior", True)
+    fit_prior = vars(model).get("fit_prior", True)
     require_flag(fit_prior, "fit_prior")
-    smoothing = PseudoCounts("laplace", checked_class_alpha(settings.get("class_alpha", 0.0)))
-    return Prior.of(
-        count, smoothing, checked_class_prior(settings[parameter], len(count), parameter), fit_prior=fit_prior
-    )
-
-
-def weighed_prior(prior: Prior, model: Any, classes: Variable, parameter: str) -> Prior:
-    """Read `class_weight`: classes count by their weights, beside which no prior can be given."""
-    weights = ClassWeights.of(model.class_weight, classes)
+    given = checked_class_prior(getattr(model, parameter), len(count), parameter)
+    prior = Prior.of(count, smoothing, given, fit_prior=fit_prior)
     if weights is not None and prior.given is not None:
-        name = "fit_prior=False" if getattr(model, parameter) is None else parameter
+        name = "fit_prior=False" if given is None else parameter
         raise ParameterError(f"class_weight weighs the counted class prior, but {name} says what it is; give one")
     return replace(prior, weights=weights)
 
@@ -207,6 +201,12 @@ def with_columns(estimator: Any, n_features: int, names: Any, library: str | Non
         found["read_as_"] = read_as
     if names is not None:
         found["feature_names_in_"] = np.array(names, dtype=object)
+
+
+def frames_of(estimator: Any) -> str | None:
+    """Name the library whose frames a model gives back; None for arrays."""
+    library: str | None = vars(estimator)["_library"]
+    return library
 
 
 def require_names(estimator: Any, X: Any) -> None:

@@ -244,7 +244,7 @@ class WeighsTerms(Base):
             return
         review = yield from reviewed(self._word_review_of)
         self._memo.pop("texts", None)
-        self.word_weights_ = review.learned(sums, self._priors.counted, is_marked=self._marks_words)
+        self.word_weights_ = review.learned(sums, self._priors().counted, is_marked=self._marks_words)
         for model in models:
             model.word_weights_ = self.word_weights_
 
@@ -279,7 +279,7 @@ class WeighsTerms(Base):
     def _weigh(self, rows: LeftOutTerms) -> Self:
         """Learn the weights."""
         with one_blas_thread():  # products of a few columns, in hundreds of steps
-            self.term_weights_ = TermWeights.fit(rows, self._priors.counted, self._term_names)
+            self.term_weights_ = TermWeights.fit(rows, self._priors().counted, self._term_names)
         self.__dict__.pop("calibration_", None)  # of an older model, learned on top of weights
         return self
 

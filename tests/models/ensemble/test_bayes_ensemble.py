@@ -289,6 +289,11 @@ def test_decisions_weigh_costs_and_new_class_frequencies(model):
     assert model.expected_loss(FRAME).shape == (len(Y),)
 
 
+def test_a_notebook_shows_a_fitted_ensemble(model):
+    assert "report_" in dir(model)
+    assert "BayesEnsemble" in model._repr_html_()
+
+
 def test_a_posterior_has_no_joint_and_says_so(model):
     with pytest.raises(ParameterError, match="predict_log_proba"):
         model.predict_joint_log_proba(FRAME)

@@ -43,7 +43,13 @@ from bayeswater.models.ensemble.report import EnsembleReport
 from bayeswater.models.explaining import explained_by_known_cells
 from bayeswater.models.settings import note_columns, require_missing_rule, require_unseen_rule
 from bayeswater.models.streaming.fitting import fit_whole
+from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array, is_number
+
+NO_JOINT = (
+    "BayesEnsemble knows P(class | row) and no P(row, class): its trees and pools are of classes given rows; use "
+    "predict_log_proba, or NaiveBayes and its like for joint probabilities"
+)
 
 NOT_WITHOUT_ROWS = (
     "BayesEnsemble chooses structures and weights by all rows, and cannot leave one out; report_ tells how good it is "
@@ -86,6 +92,13 @@ class BayesEnsemble(BayesClassifier):
     columns_ : ColumnPlan
         How each column is read, and why.
 
+    Notes
+    -----
+    In `explain`, a cell is worth what it adds to the log-odds of the whole ensemble when it becomes known, in the mean
+    over some orders of the cells; those that are not known yet are taken as missing. With the intercept, the log-odds
+    of a row without any cell, the contributions add up exactly. It takes as long as predicting about 9 n_columns times
+    as many rows.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -98,7 +111,6 @@ class BayesEnsemble(BayesClassifier):
     _stack: Stack
     _reading: EnsembleReading
     _classes: Variable
-    _library: str | None
     report_: EnsembleReport
 
     def __init__(
@@ -189,11 +201,7 @@ class BayesEnsemble(BayesClassifier):
         learned = learn(committees, table, seed)
         report = EnsembleReport.of(self.preset, learned, table, seed, perf_counter() - start, forecast)
         self._library = note_columns(self, rows.X)
-        self._reading = reading
-        self._classes = labels.variable
-        self.classes_ = labels.variable.labels
-        self.report_ = report
-        return self._adopt(learned.stack)
+        return self._adopt(EnsembleState(reading, labels.variable, learned.stack, report))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Count further rows; structure, temperatures and weights stay as they are. The first call is a `fit`.
@@ -236,9 +244,8 @@ class BayesEnsemble(BayesClassifier):
 
     def _counted(self, X: Any, y: Any, sample_weight: Any, *, forgotten: bool) -> EnsembleTable:
         """Read rows that join or leave the counts."""
-        self._require_parameters()
         rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
-        self._require_columns(rows.X)
+        self._require_names(rows.X)
         if not forgotten:
             self._require_known(encode_labels(rows.y).variable, "y")
         labels = encode_labels(rows.y, self._classes, counted=True)
@@ -261,13 +268,13 @@ class BayesEnsemble(BayesClassifier):
             )
 
     def _moved(self, stack: Stack) -> Self:
-        self._adopt(stack)
-        self.report_ = self.report_.as_stale()
+        self._stack, self.report_ = stack, self.report_.as_stale()
         return self
 
-    def _adopt(self, stack: Stack) -> Self:
+    def _adopt(self, state: "EnsembleState") -> Self:
         """Accept what was learned, as the last step: a refused call changes nothing."""
-        self._stack = stack
+        self._reading, self._classes, self._stack, self.report_ = state
+        self.classes_ = state.classes.labels
         return self
 
     def _drawn_seed(self) -> int:
@@ -280,7 +287,8 @@ class BayesEnsemble(BayesClassifier):
         return int(self.random_state) if is_seed else drawn
 
     def _require_parameters(self) -> None:
-        self._require_rules()
+        require_missing_rule(self.missing, ("ignore", "error"))
+        require_unseen_rule(self.unseen)
         if not (self.time_limit is None or (is_number(self.time_limit) and self.time_limit > 0)):
             raise ParameterError(f"time_limit is {self.time_limit!r}; give a number of seconds over 0, or None")
 
@@ -288,24 +296,19 @@ class BayesEnsemble(BayesClassifier):
 
     @property
     def _settings(self) -> Settings:
-        self._require_rules()  # `set_params` may have changed them since the fit
+        self._require_parameters()  # `set_params` may have changed them since the fit
         return settings_of(self)
-
-    def _require_rules(self) -> None:
-        """Refuse ways of reading that there are not."""
-        require_missing_rule(self.missing, ("ignore", "error"))
-        require_unseen_rule(self.unseen)
 
     # ------------------------------------------------------------------ predicting
 
     def _table(self, X: Any) -> EnsembleTable:
         X = materialised(X)
-        self._require_columns(X)
+        self._require_names(X)
         return self._reading.table(X, self._settings, len(self.classes_))
 
-    def _require_columns(self, X: Any) -> None:
+    def _require_names(self, X: Any) -> None:
         if not is_frame(X):  # the columns of a frame are found by their names
-            self._require_names(X)
+            super()._require_names(X)
 
     def _score(self, X: Any, finish: Any) -> Array:
         """Give the log posterior of rows, or what is made of it."""
@@ -327,10 +330,7 @@ class BayesEnsemble(BayesClassifier):
         ------
         ParameterError
         """
-        raise ParameterError(
-            "BayesEnsemble knows P(class | row) and no P(row, class): its trees and pools are of classes given rows; "
-            "use predict_log_proba, or NaiveBayes and its like for joint probabilities"
-        )
+        raise ParameterError(NO_JOINT)
 
     def log_evidence(self, X: Any) -> Array:
         """Refuse: of an ensemble the posterior is known, and no P(row).
@@ -345,29 +345,7 @@ class BayesEnsemble(BayesClassifier):
         return np.exp(self._weighed(log_frequency(self._stack.class_count)))
 
     def _joint(self) -> Joint:
-        raise self._cannot("give joint probabilities of classes and rows")
-
-    def explain(self, X: Any, against: Any = None, *, lang: str = "en") -> Explanations:
-        """Say for each row why it gets its class rather than another: what each cell adds to the log-odds.
-
-        A cell is worth what it adds to the log-odds of the whole ensemble when it becomes known, in the mean over some
-        orders of the cells; those that are not known yet are taken as missing (`explain.pooled_explanations`). With the
-        intercept, the log-odds of a row without any cell, the contributions add up exactly. It takes as long as
-        predicting about 9 n_columns times as many rows.
-
-        Parameters
-        ----------
-        X : rows
-        against : label, or one label for each row, optional
-            The class to compare with; default the runner-up.
-        lang : {"en", "zh"}, default "en"
-            Language of what is put in words.
-
-        Returns
-        -------
-        PooledExplanations
-        """
-        return super().explain(X, against, lang=lang)
+        raise ParameterError(NO_JOINT)
 
     def _decided(self, table: EnsembleTable) -> Decided:
         scored = self._log_posterior(table)
@@ -389,8 +367,8 @@ class BayesEnsemble(BayesClassifier):
         )
 
     @property
-    def _class_variable(self) -> Variable:
-        return self._classes
+    def _class_counts(self) -> ClassCounts:
+        return ClassCounts(self._classes, self._stack.class_count)
 
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """Refuse: structures and the pool were chosen by all rows; `report_` tells how good they are on others.
@@ -468,8 +446,7 @@ class BayesEnsemble(BayesClassifier):
         dict {name: frame}, of the library whose frames `fit` was given
         """
         check_is_fitted(self)
-        count = self.class_count_
-        classes = {"class": self.classes_, "count": count, "probability": self._scored_prior()}
+        classes = {"class": self.classes_, "count": self.class_count_, "probability": self._scored_prior()}
         found = {"class": write_frame(classes, self._library)}
         if self.report_.families:
             rows = [asdict(family) for family in self.report_.families]
@@ -510,6 +487,4 @@ def state_of(model: BayesEnsemble) -> EnsembleState:
 def with_state(model: BayesEnsemble, state: EnsembleState) -> BayesEnsemble:
     """Let an ensemble, whose parameters are checked, be one that has learned this."""
     model._require_parameters()
-    model._reading, model._classes, model.report_ = state.reading, state.classes, state.report
-    model.classes_ = state.classes.labels
-    return model._adopt(state.stack)
+    return model._adopt(state)

@@ -33,7 +33,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import MISSING_IS_STATE
 from bayeswater.decision.scores import Scores
 from bayeswater.errors import DataError, ParameterError
-from bayeswater.estimate.dirichlet import Prior, PseudoCounts, checked_class_prior
+from bayeswater.estimate.dirichlet import PseudoCounts
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.smoothing import empty_is_state
 from bayeswater.explain.pair_explanations import PairExplanations
@@ -354,15 +354,15 @@ class StateClassifier(OnSums, BayesClassifier):
     def _smoothing(self) -> PseudoCounts:
         return PseudoCounts(self.smoothing, self.alpha)
 
+    @property
+    def _class_smoothing(self) -> PseudoCounts:
+        return self._smoothing
+
     def _estimate(self, sums: Sums[ColumnGroups]) -> PairEstimate:
         return self._estimate_of(pairs_of(sums))
 
     def _estimate_of(self, pairs: PairCounts) -> PairEstimate:
         return PairEstimate(pairs, self._smoothing, empty_is_state(pairs, self.missing))
-
-    def _prior(self, sums: Sums[ColumnGroups]) -> Prior:
-        given = checked_class_prior(self.class_prior, sums.classes.n_states, self._prior_name)
-        return self._weighed(Prior.of(sums.class_count.count, self._smoothing, given), sums)
 
     # ------------------------------------------------------------------ what holds of the parameters
 

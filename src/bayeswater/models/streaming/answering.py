@@ -24,6 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import wraps
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -61,9 +62,26 @@ TITLES = {
 }
 """Names of columns that there are for each class."""
 
+HEADING = "Parameters\n----------\n"
+
+ROWS = """X : rows with the columns of `fit`
+    A table in memory, or a source of rows (a file, a query, a frame of an engine): then answers come in pieces, as
+    batches or as a lazy frame of the engine. Or partial rows: a dict {column: value}, a list of dicts, a Series with
+    the names of columns for an index; a cell that is not there is not known.
+"""
+"""What methods that answer row by row are given."""
+
 
 def over_rows(method: Method) -> Method:
-    """Let a method that answers for rows in memory also answer for partial ones, and piece by piece for a source."""
+    """Let a method that answers for rows in memory also answer for partial ones, and piece by piece for a source.
+
+    Its docstring is told what X may be.
+    """
+    said = cleandoc(method.__doc__ or "")
+    if HEADING in said:
+        method.__doc__ = said.replace(HEADING, HEADING + ROWS, 1)
+    else:
+        method.__doc__ = said.replace("Returns\n", f"{HEADING}{ROWS}\nReturns\n", 1)
 
     @wraps(method)
     def answered(self: Any, X: Any, **given: Any) -> Any:

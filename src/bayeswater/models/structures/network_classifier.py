@@ -227,7 +227,7 @@ class NetworkClassifier(BayesClassifier):
         table = with_empty_states(code_columns(raw, plan, None, settings, learning=True), labels)
         networks = self._networks(table, labels, rows.weight)
         # In the order of a hash of their cells: the rounding of weights shows no other.
-        hashes = fold.cells.hashes(rows.X)
+        hashes = fold.cells.hashes(rows.X, rows.y)
         share = 1 - fold.folds.shares(hashes, rows.y)[:, fold.number]
         order = np.lexsort((labels.codes, hashes))
         order = order[share[order] > 0]
@@ -293,7 +293,6 @@ class NetworkClassifier(BayesClassifier):
         weighted = weights.applied(plain, self._class_counts.count)
         return replace(self._ready, shift=np.where(np.isneginf(plain), 0.0, weighted - plain))
 
-    @property
     def _priors(self) -> Priors:
         return Priors(self._joint().log_prior, self._ready.log_prior)
 
