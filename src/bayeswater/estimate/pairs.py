@@ -32,7 +32,7 @@ class PairEstimate:
     counts: PairCounts
     smoothing: PseudoCounts
     missing_is_state: bool | Array = False  # of all columns, or of each (n_columns,)
-    is_sparse: bool | Array = False  # columns of which every state is imagined as often, however many there are
+    is_sparse: bool | Array = False  # columns of which every state is imagined as often, and that are no parents
 
     @property
     def n_columns(self) -> int:
@@ -48,6 +48,11 @@ class PairEstimate:
     def empty_is_state(self) -> Array:
         """Which columns have missing as a state: (n_columns,)."""
         return np.broadcast_to(self.missing_is_state, self.n_columns)
+
+    @cached_property
+    def is_usual(self) -> Array:
+        """Which columns do not have too many states to be a parent: (n_columns,)."""
+        return ~np.broadcast_to(self.is_sparse, self.n_columns)
 
     @cached_property
     def n_states(self) -> Array:
@@ -162,7 +167,7 @@ class PairEstimate:
     @cached_property
     def cell(self) -> Array:
         """Pseudo-count of a state of each column: (n_columns,)."""
-        return np.where(self.is_sparse, self.smoothing.alpha, self.smoothing.of(self.n_states)).astype(np.float64)
+        return np.where(self.is_usual, self.smoothing.of(self.n_states), self.smoothing.alpha).astype(np.float64)
 
     @cached_property
     def joint_cell(self) -> Array:

@@ -85,20 +85,18 @@ def warn_of_names_of_rows(schema: Schema, plan: ColumnPlan, n_rows: int) -> None
             )
 
 
-def warn_of_sparse_columns(counts: PairCounts, *, finds_parents: bool) -> None:
-    """Warn, in one line, of columns with too many values to be the parent of another, or of all others."""
+def warn_of_sparse_columns(counts: PairCounts, way_out: str, *, are_alone: bool) -> None:
+    """Warn, in one line, of columns with too many values to be the parent of another, or a child if `are_alone`."""
     sparse = np.flatnonzero(sparse_columns(counts)).tolist()
     named = [
         f"{counts.schema[j].name!r} ({counts.n_states[j]} in {counts.of_column(j).sum():.6g} rows)" for j in sparse
     ]
     if named:
-        alone, told = (
-            (", and depend on the class alone", "parents={...}") if finds_parents else ("", "super_parent=...")
-        )
+        alone = ", and depend on the class alone" if are_alone else ""
         warn_user(
             f"some columns have too many values to be the parent of another{alone}: "
             f"{', '.join(named[:NAMED])}{', ...' * (len(named) > NAMED)}; leave them out, "
-            f"columns={{{counts.schema[sparse[0]].name!r}: 'ignored'}}, or say who depends on whom, {told}",
+            f"columns={{{counts.schema[sparse[0]].name!r}: 'ignored'}}, or say who depends on whom, {way_out}",
             BayesWarning,
         )
 

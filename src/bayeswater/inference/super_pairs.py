@@ -56,12 +56,20 @@ class SuperPairs:
     def fallback(self) -> SuperParents:
         """AODE, by which rows without a pair are scored."""
         every = np.ones(self.estimate.n_columns, dtype=bool)
-        return SuperParents(self.prior, self.estimate, self.min_support, every, every)
+        return SuperParents(self.prior, self.estimate, self.min_support, self.estimate.is_usual, every)
 
     @property
     def pairs(self) -> Iterator[Pair]:
-        """All pairs of columns."""
-        return ((i, j) for j, i in combinations(range(self.estimate.n_columns), 2))
+        """All pairs of columns that can be parents."""
+        return ((i, j) for j, i in combinations(np.flatnonzero(self.estimate.is_usual).tolist(), 2))
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters of all pairs; where there is none, of the AODE in their place."""
+        k, v = self.estimate.n_classes, self.estimate.n_states.tolist()
+        free = [max(n - 1, 0) for n in v]
+        each = [k * v[i] * v[j] * (1 + sum(free) - free[i] - free[j]) - 1 for i, j in self.pairs]
+        return sum(each) if each else self.fallback.n_parameters
 
     # ------------------------------------------------------------------ probabilities of one pair
 

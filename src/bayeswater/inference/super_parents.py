@@ -79,6 +79,16 @@ class SuperParents:
         return not self.by_pairs and self._table_bytes <= limits.TABLE_BYTES
 
     @property
+    def n_parameters(self) -> int:
+        """Free parameters of all estimators; where no column can be a parent, of naive Bayes."""
+        k, v = self.estimate.n_classes, self.estimate.n_states
+        children = np.maximum(v - 1, 0) * self.is_child
+        if len(v) == 1 or not self.is_parent.any():
+            return int(k - 1 + k * children.sum())
+        each = k * v - 1 + k * v * (children.sum() - children)
+        return int(each[self.is_parent].sum())
+
+    @property
     def _table_bytes(self) -> int:
         return 8 * self.estimate.n_slots**2 * self.estimate.n_classes
 
@@ -94,12 +104,12 @@ class SuperParents:
 
     @cached_property
     def log_conditional(self) -> Array:
-        """Logarithm of P(x_j | y, x_i): (n_slots, n_slots, n_classes), 0 where one of the two is not there."""
+        """Logarithm of P(x_j | y, x_i): (n_slots, n_slots, n_classes), 0 where one is not there or x_i no parent."""
         estimate = self.estimate
         self.require_room()
-        table = np.empty((estimate.n_slots, estimate.n_slots, estimate.n_classes))
+        table = np.zeros((estimate.n_slots, estimate.n_slots, estimate.n_classes))
         is_child = self.is_child[estimate.column]
-        for i in range(estimate.n_columns):
+        for i in np.flatnonzero(self.is_parent).tolist():
             table[estimate.start[i] : estimate.start[i + 1]] = np.where(is_child[:, None], estimate.log_beside(i), 0.0)
         return table
 
@@ -216,9 +226,9 @@ class SuperParents:
     def _own_conditional(self, removed: float) -> Array:
         """Logarithm of P(x_j | y, x_i) for a row that is taken out with this weight: (n_classes, n_slots, n_slots)."""
         estimate = self.estimate
-        table = np.empty((estimate.n_classes, estimate.n_slots, estimate.n_slots))
+        table = np.zeros((estimate.n_classes, estimate.n_slots, estimate.n_slots))
         is_child = self.is_child[estimate.column]
-        for i in range(estimate.n_columns):
+        for i in np.flatnonzero(self.is_parent).tolist():
             terms = np.where(is_child[:, None], estimate.log_beside(i, removed), 0.0)
             table[:, estimate.start[i] : estimate.start[i + 1]] = np.moveaxis(terms, 2, 0)
         return table
@@ -293,10 +303,14 @@ class SuperParents:
         """
         estimate = self.estimate
         states = np.empty((len(codes), estimate.n_columns), dtype=np.int64)
+        if estimate.n_columns == 1 or not self.is_parent.any():
+            share = np.exp(estimate.log_marginal) * estimate.can_be_drawn[:, None]
+            for j in range(estimate.n_columns):
+                states[:, j] = draw_states(share[estimate.start[j] : estimate.start[j + 1] - 1].T[codes], rng)
+            return states
         told = mutual_information(estimate.states) if self.weighted else np.ones(estimate.n_columns)
         weight = self.is_parent * (told if (told * self.is_parent).any() else 1.0)
-        log_parent = estimate.log_joint if estimate.n_columns > 1 else estimate.log_marginal
-        share = np.exp(log_parent) * estimate.can_be_drawn[:, None]  # P(y, x_i)
+        share = np.exp(estimate.log_joint) * estimate.can_be_drawn[:, None]  # P(y, x_i)
         of_class = np.add.reduceat(share, estimate.start[:-1])  # P(y) by each parent: (n_columns, n_classes)
         parent = draw_states((weight[:, None] * of_class).T[codes], rng)
         for i in np.unique(parent).tolist():

@@ -39,6 +39,21 @@ def test_a_saved_ensemble_comes_back_to_the_bit_and_goes_on_learning(model, tmp_
     assert load(tmp_path / "b.bayes").report_.is_stale
 
 
+def test_what_is_no_parent_in_members_of_aode_is_kept(tmp_path):
+    named, y = mixed_frame(150)
+    named["ticket"] = [f"t{i // 2}" for i in range(150)]
+    found = BayesEnsemble(members={"aode": 2}, random_state=0).fit(named, y)
+    save(found, tmp_path / "a.bayes")
+    again = load(tmp_path / "a.bayes")
+    np.testing.assert_array_equal(again.predict_log_proba(named), found.predict_log_proba(named))
+    document, arrays = described_ensemble(found)
+    marks = [name for name in arrays if name.endswith("is_sparse")]
+    assert len(marks) == 2 and all(arrays[name].sum() == 1 for name in marks)
+    with pytest.raises(ModelFileError, match="does not say of each column whether it can be a parent"):
+        write_model_file(tmp_path / "b.bayes", document, {**arrays, marks[0]: arrays[marks[0]] + np.uint8(2)})
+        load(tmp_path / "b.bayes")
+
+
 def test_a_pickle_holds_what_was_counted_and_not_what_was_read_from_it():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 60)), rng.integers(0, 3, 100)

@@ -3,6 +3,8 @@
     python -m tests.models.golden.make_golden tests/models/golden/COMMIT           # with the code of that commit
     python -m tests.models.golden.make_golden tests/models/golden/COMMIT --since   # with a later one: what it changed
 
+A folder that is named in `LATER` holds the models that are named there, and any other one all.
+
 A later version loads the files and must answer the same (test_golden_files.py), but for what was changed on purpose:
 "since" in the JSON holds it. Of 93f73a2 these are: an empty cell is a state in a column of one value; pairs of columns
 that were told by different rows and contradict one another widen a Gaussian class (the shrunken one with holes); a
@@ -95,6 +97,12 @@ def one_value() -> tuple[pd.DataFrame, Any]:
     """A column of one value and holes, beside others."""
     frame, y = states()
     return frame.assign(once=np.where(np.random.default_rng(0).random(N_ROWS) < 0.2 + 0.02 * y, "t", None)), y
+
+
+def named() -> tuple[pd.DataFrame, Any]:
+    """A column that nearly names the rows, beside others."""
+    frame, y = states()
+    return frame.assign(ticket=[f"t{i}" for i in np.random.default_rng(1).integers(0, 45, N_ROWS)]), y
 
 
 def numbers(holes: float = 0.0) -> Table:
@@ -192,12 +200,21 @@ MODELS: dict[str, tuple[Callable[[], Any], Callable[[], Table]]] = {
 }
 
 
-WRAPPED: dict[str, tuple[Callable[[], Any], Callable[[], Table]]] = {
-    "calibrated": (lambda: Calibrated(GaussianNB(), method="isotonic"), numbers),
-    "decision": (lambda: BayesDecision(NaiveBayes(), loss=[[0, 5], [1, 0]], calibrate="beta"), mixed),
-    "weighted_classes": (lambda: NaiveBayes(class_weight={"ham": 3.0}), mixed),
+LATER: dict[str, dict[str, tuple[Callable[[], Any], Callable[[], Table]]]] = {
+    "0c0cb1c": {  # what can be saved since the class prior is one object
+        "calibrated": (lambda: Calibrated(GaussianNB(), method="isotonic"), numbers),
+        "decision": (lambda: BayesDecision(NaiveBayes(), loss=[[0, 5], [1, 0]], calibrate="beta"), mixed),
+        "weighted_classes": (lambda: NaiveBayes(class_weight={"ham": 3.0}), mixed),
+    },
+    "d695fa7": {  # the last that took what names the rows as a parent
+        "aode_named": (AODE, named),
+        "aode_named_select": (lambda: AODE(select=True, calibrate=True), named),
+        "aode_named_weights": (lambda: AODE(weights="learned"), named),
+        "a2de_named": (A2DE, named),
+        "ensemble_named": (lambda: BayesEnsemble(random_state=0, members={"aode": 2}), named),
+    },
 }
-"""What can be saved since the class prior is one object."""
+"""Models whose files were written by the code of one commit."""
 
 
 def network() -> BayesianNetwork:
@@ -285,16 +302,16 @@ def answers_of(path: Path, document: dict[str, Any]) -> dict[str, Any]:
     return answers(model, read_rows(document["rows"]), document["labels"])
 
 
-def make(folder: Path, only_wrapped: bool = False) -> None:
-    """Fit and save all models, or those of `WRAPPED` alone, and write down their answers."""
+def make(folder: Path) -> None:
+    """Fit and save all models, or those that `LATER` names, and write down their answers."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (make_model, table) in {**MODELS, **WRAPPED}.items() if not only_wrapped else WRAPPED.items():
+    for name, (make_model, table) in LATER.get(folder.name, MODELS).items():
         X, y = table()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             bayeswater.save(make_model().fit(X, y), folder / f"{name}.bayes")
         _write(folder / f"{name}.bayes", {"rows": written_rows(X), "labels": y[:N_ASKED].tolist()})
-    if only_wrapped:
+    if folder.name in LATER:
         return
     bayeswater.save(network(), folder / "network.bayes")
     _write(folder / "network.bayes", {})
@@ -321,4 +338,4 @@ if __name__ == "__main__":
     if "--since" in sys.argv:
         note_changes(Path(sys.argv[1]))
     else:
-        make(Path(sys.argv[1]), "--wrapped" in sys.argv)
+        make(Path(sys.argv[1]))

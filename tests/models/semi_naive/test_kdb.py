@@ -173,7 +173,64 @@ def test_a_frame_is_read_once_however_many_passes_a_fit_makes(model, monkeypatch
     assert read.count(300) <= 2  # once more for the ranges that explanations speak of
 
 
-@pytest.mark.parametrize("model", [TAN(), KDB(), SKDB(), SPODE()], ids=str)
+@pytest.mark.parametrize("model", [AODE(), AODE(select=True), AODE(weights="learned"), A2DE()], ids=str)
+def test_a_name_is_one_of_many_super_parents_only_if_all_are(model):
+    frame, labels = mixed_table(300)
+    named = frame.assign(ticket=pd.Categorical([f"ticket {i // 2}" for i in range(300)]))
+    with pytest.warns(BayesWarning, match=r"the parent of another: 'ticket' \(150 in 300 rows\).*super_parents='all'"):
+        found = new(model).fit(named, labels)
+    unknown, plain = frame.assign(ticket=None), new(model).fit(frame, labels)
+    if not model.get_params().get("weights"):  # these are learned with the ticket as a child
+        np.testing.assert_allclose(found.predict_proba(unknown), plain.predict_proba(frame), rtol=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        every = new(model, super_parents="all").fit(named, labels)
+    assert not np.allclose(every.predict_proba(named), found.predict_proba(named))
+    with pytest.raises(ParameterError, match="super_parents is 'ticket'; it can be None or 'all'"):
+        new(model, super_parents="ticket").fit(named, labels)
+
+
+@pytest.mark.parametrize("every", [False, True])
+def test_a_name_as_a_child_is_imagined_once_in_each_class(every):
+    rng = np.random.default_rng(0)
+    cells, y = np.column_stack([rng.integers(0, 2, (60, 2)), np.arange(60) // 2]), rng.integers(0, 2, 60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayesWarning)
+        model = AODE(super_parents="all" if every else None, columns=dict.fromkeys(range(3), "categorical"))
+        model.fit(cells, y)
+    v, cell = np.array([2, 2, 30]), np.array([0.5, 0.5, 1 / 30 if every else 1.0])
+    joint = np.zeros((60, 2))
+    for row, k, i in product(range(60), range(2), range(3 if every else 2)):
+        above = (y == k) & (cells[:, i] == cells[row, i])
+        part = (above.sum() + 1 / (2 * v[i])) / 61
+        for j in {0, 1, 2} - {i}:
+            same = (above & (cells[:, j] == cells[row, j])).sum()
+            part *= (same + cell[j]) / (above.sum() + v[j] * cell[j])
+        joint[row, k] += part
+    np.testing.assert_allclose(model.predict_proba(cells), joint / joint.sum(axis=1, keepdims=True), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [AODE, A2DE])
+def test_where_all_columns_are_names_they_are_scored_by_naive_bayes(kind):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: pd.Categorical([f"{name} {i}" for i in rng.integers(0, 40, 60)]) for name in "abc"})
+    labels = rng.choice(["no", "yes"], 60)
+    with pytest.warns(BayesWarning, match="too many values"):
+        model = kind().fit(frame, labels)
+    told = NaiveBayes(alpha=1, columns=dict.fromkeys("abc", "categorical")).fit(frame, labels)
+    told.set_params(class_prior=np.exp(model.class_log_prior_))
+    np.testing.assert_allclose(model.predict_proba(frame), told.predict_proba(frame), rtol=1e-12)
+    assert model.n_parameters == 1 + 2 * sum(frame[name].nunique() - 1 for name in "abc")
+    drawn, _ = model.sample(20, random_state=0)
+    assert all(set(drawn[name]) <= set(frame[name]) for name in "abc")
+    assert np.isfinite(model.explain(frame[:3]).contributions).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [TAN(), KDB(), SKDB(), SPODE(), AODE(), AODE(select=True), AODE(weights="learned"), A2DE()],
+    ids=str,
+)
 def test_columns_of_nearly_as_many_names_as_rows_cost_no_accuracy(model):
     rng = np.random.default_rng(5)
     n, learned = 900, 450

@@ -306,6 +306,7 @@ OF_TOWN = np.where(np.arange(600) % 300 < 140, "near", "far")
 
 @pytest.mark.parametrize("settings", [{}, {"weighting": "mi"}, {"calibrate": True}], ids=str)
 def test_aode_needs_no_room_for_a_column_of_many_states_beside_itself(settings, monkeypatch):
+    settings = {"super_parents": "all", **settings}
     model = AODE(**settings).fit(MANY, OF_TOWN)
     expected = model.predict_proba(MANY), model.loo_predict_log_proba(MANY, OF_TOWN), model.explain(MANY[:9])
     monkeypatch.setattr(limits, "TABLE_BYTES", 300 * 300 * 8)

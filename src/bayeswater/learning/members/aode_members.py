@@ -2,8 +2,9 @@
 
 A member keeps the counts of all pairs of columns (`PairCounts`) and is AODE with the m-estimate of one row: every
 column whose value was counted is in turn the parent of all others, and the joints are averaged
-(`inference/super_parents.py`). Only its cuts are learned, from a share of the rows; so where there are no numbers
-nothing is, one member stands for all, and every row may validate it.
+(`inference/super_parents.py`); but one that has too many categories for its rows when the member learns is none. Only
+its cuts are learned, from a share of the rows; so where there are no numbers nothing is, one member stands for all, and
+every row may validate it.
 """
 
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from bayeswater.data.weights import checked_weight
+from bayeswater.errors import StatisticsError
 from bayeswater.estimate.dirichlet import Prior, PseudoCounts
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.class_trees import KeptFields
@@ -33,6 +35,7 @@ from bayeswater.learning.members.member_table import EnsembleTable, StateColumns
 from bayeswater.statistics.consistency import require_consistent
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.sums import ClassCounts, Sums
+from bayeswater.structure.mutual_information import sparse_columns
 from bayeswater.typing import Array
 
 MANY_MEMBERS, FEW_MEMBERS = 8, 4
@@ -47,17 +50,21 @@ SMOOTHING = PseudoCounts("m-estimate", 1.0)
 
 @dataclass(frozen=True)
 class AodeMember(KeptFields):
-    """Cuts, counts of all rows, and a temperature."""
+    """Cuts, counts of all rows, columns (n_columns,) that have too many states to be a parent, and a temperature."""
 
     columns: StateColumns
     sums: Sums[PairCounts]
+    is_sparse: Array
     temperature: float = 1.0
 
     @classmethod
     def learn(cls, table: EnsembleTable, seen: Array, number: int, rng: np.random.Generator) -> "AodeMember":
         """Cut by the rows that are seen, count all, and let the others fit the temperature."""
         columns = StateColumns.learn(table, seen, number, rng)
-        member, validation = cls(columns, _counted(columns, table)), table.take(~seen)
+        sums = _counted(columns, table)
+        is_sparse = sparse_columns(sums.columns)
+        is_sparse[: len(columns.cuts)] = False  # bins are as many as the rows are worth
+        member, validation = cls(columns, sums, is_sparse), table.take(~seen)
         validation = validation.take(some_rows(validation.hashes, VALIDATION_ROWS))
         if not len(validation):
             return member
@@ -78,9 +85,9 @@ class AodeMember(KeptFields):
 
     @cached_property
     def _joint(self) -> SuperParents:
-        everywhere = np.ones(len(self.columns.n_states), dtype=bool)
         prior = Prior.of(self.sums.class_count.count, SMOOTHING)
-        return SuperParents(prior, PairEstimate(self.sums.columns, SMOOTHING), 1.0, everywhere, everywhere)
+        estimate = PairEstimate(self.sums.columns, SMOOTHING, is_sparse=self.is_sparse)
+        return SuperParents(prior, estimate, 1.0, estimate.is_usual, np.ones_like(estimate.is_usual))
 
     def log_posterior(self, table: EnsembleTable) -> Array:
         """Log posterior of rows: (n_rows, n_classes)."""
@@ -111,7 +118,8 @@ class AodeMember(KeptFields):
     def to_arrays(self) -> dict[str, Array]:
         """Give cuts and counts as arrays."""
         counts = {"class_count": self.sums.class_count.count, **self.sums.columns.to_arrays()}
-        return {**self.columns.to_arrays(), **counts, "temperature": np.array([self.temperature])}
+        sparse = {"is_sparse": self.is_sparse.astype(np.uint8)} if self.is_sparse.any() else {}
+        return {**self.columns.to_arrays(), **counts, **sparse, "temperature": np.array([self.temperature])}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array], n_numbers: int, n_states: Array, n_classes: int) -> "AodeMember":
@@ -120,7 +128,10 @@ class AodeMember(KeptFields):
         pairs = PairCounts(classes, columns.schema, arrays["table"], arrays["pairs"])
         sums = Sums(ClassCounts(classes, arrays["class_count"]), pairs)
         require_consistent(sums)
-        return cls(columns, sums, checked_temperature(arrays))
+        is_sparse = np.asarray(arrays.get("is_sparse", np.zeros(len(columns.n_states), dtype=np.uint8)))
+        if is_sparse.shape != columns.n_states.shape or is_sparse.dtype != np.uint8 or (is_sparse > 1).any():
+            raise StatisticsError("a member does not say of each column whether it can be a parent")
+        return cls(columns, sums, is_sparse.astype(bool), checked_temperature(arrays))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from bayeswater.inference.super_parents import SuperParents
 from bayeswater.models.asking import Facts
 from bayeswater.models.held_out import Fold
 from bayeswater.models.semi_naive.learning import LearnedStates, StateRows, gathered, pairs_of
-from bayeswater.models.semi_naive.state_classifier import StateClassifier
+from bayeswater.models.semi_naive.state_classifier import ALL, StateClassifier
 from bayeswater.models.semi_naive.weighted_members import WeightedMembers, members_without
 from bayeswater.models.settings import column_place, documented_as_in, require_flag, require_min_support
 from bayeswater.models.streaming.passes import Walk, plus, together
@@ -48,12 +48,16 @@ class AODE(WeighsTerms, StateClassifier):
     `min_support` times; where no column is, and where there is but one, the row is scored by naive Bayes.
 
     Numbers are cut into bins by the first fit; whole numbers of at most 12 different values are categories. Text and
-    identifiers are left out, with a warning. A missing cell is neither parent nor child, as in Weka.
+    identifiers are left out, with a warning. A missing cell is neither parent nor child, as in Weka. A column of more
+    than 12 states, with fewer than 10 rows for each, such as a ticket number, is no parent, and `alpha` is the
+    pseudo-count of each of its states.
 
     Parameters
     ----------
     min_support : float, default 1
         Rows that a value must have been seen in for its column to be a parent.
+    super_parents : None or "all", default None
+        Which columns are parents: those that do not have too many values for their rows, or, as in Weka, all.
     subsumption : bool or float, default False
         Whether cells that follow from others are left out of a row (AODEsr): those that all rows with the other cell
         have, if there are 100 such rows, or as many as are given here.
@@ -114,6 +118,7 @@ class AODE(WeighsTerms, StateClassifier):
         self,
         *,
         min_support: float = 1,
+        super_parents: str | None = None,
         subsumption: Any = False,
         weighting: str | None = None,
         select: bool = False,
@@ -129,11 +134,14 @@ class AODE(WeighsTerms, StateClassifier):
         weights: str | None = None,
     ) -> None:
         self.min_support = min_support
+        self.super_parents = super_parents
         self.subsumption = subsumption
         self.weighting = weighting
         self.select = select
         self.weights = weights
         super().__init__(columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate)
+
+    _way_to_parents = f"super_parents={ALL!r}"
 
     def _chosen(self, sums: Sums[ColumnGroups], rows: StateRows) -> Chosen | None:
         if not self.select:
@@ -144,6 +152,7 @@ class AODE(WeighsTerms, StateClassifier):
         times = rows.times * ~rows.alone(sums.class_count.count)
         validation = validation_rows(rows.table, rows.labels.codes, rows.removed, times, self._most_choosing(sums))
         order = descending_order(mutual_information(estimate.states))
+        order = order[np.argsort(~estimate.is_usual[order], kind="stable")]
         some = rows.take(validation.rows)
         block = some.table.block(slice(None))
         losses = nested_losses(joint, order, block, some.labels.codes, some.removed, validation.weight)
@@ -187,7 +196,7 @@ class AODE(WeighsTerms, StateClassifier):
             self._prior(sums),
             estimate,
             float(self.min_support),
-            np.isin(names, parents),
+            np.isin(names, parents) & estimate.is_usual,
             np.isin(names, children),
             implying=self._implying,
             weighted=self.weighting == "mi",
@@ -263,13 +272,7 @@ class AODE(WeighsTerms, StateClassifier):
     @property
     def n_parameters(self) -> int:
         """Free parameters of all estimators: K v_i - 1 of the parent, K v_i (v_j - 1) of each child; and weights."""
-        joint = self._joint()
-        k, v = joint.estimate.n_classes, joint.estimate.n_states
-        if len(v) == 1:
-            return int(k - 1 + k * max(v[0] - 1, 0)) + self._n_weights
-        children = np.maximum(v - 1, 0) * joint.is_child
-        each = k * v - 1 + k * v * (children.sum() - children)
-        return int(each[joint.is_parent].sum()) + self._n_weights
+        return int(self._joint().n_parameters) + self._n_weights
 
     @property
     def _implying(self) -> float | None:
@@ -311,6 +314,7 @@ class A2DE(StateClassifier):
     ----------
     min_support : float, default 1
         Rows that two values must have been seen in together for their columns to be parents.
+    super_parents : as in `AODE`
     columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate : as in `AODE`
 
     Attributes
@@ -334,6 +338,7 @@ class A2DE(StateClassifier):
         self,
         *,
         min_support: float = 1,
+        super_parents: str | None = None,
         columns: Any = None,
         discretize: str = "mdl",
         alpha: float = 1.0,
@@ -345,7 +350,10 @@ class A2DE(StateClassifier):
         calibrate: bool = False,
     ) -> None:
         self.min_support = min_support
+        self.super_parents = super_parents
         super().__init__(columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate)
+
+    _way_to_parents = AODE._way_to_parents
 
     def _counts(self, rows: StateRows) -> TripleCounts:
         return TripleCounts.of(rows.table.coded, rows.labels, rows.weight)
@@ -401,9 +409,4 @@ class A2DE(StateClassifier):
     @property
     def n_parameters(self) -> int:
         """Free parameters of all estimators: K v_i v_j - 1 of two parents, and K v_i v_j (v_c - 1) of each child."""
-        joint: SuperPairs = self._joint()
-        k, v = joint.estimate.n_classes, joint.estimate.n_states.tolist()
-        free = [max(n - 1, 0) for n in v]
-        if len(v) < 2:
-            return k - 1 + k * sum(free)
-        return sum(k * v[i] * v[j] * (1 + sum(free) - free[i] - free[j]) - 1 for i, j in joint.pairs)
+        return int(self._joint().n_parameters)

@@ -87,7 +87,11 @@ from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.parent_counts import Parents
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import ClassCounts, Sums
+from bayeswater.structure.mutual_information import sparse_columns
 from bayeswater.typing import Array
+
+ALL = "all"
+"""Word for all columns as super-parents."""
 
 
 class StateClassifier(OnSums, BayesClassifier):
@@ -147,6 +151,14 @@ class StateClassifier(OnSums, BayesClassifier):
     def _finds_parents(self) -> bool:
         """Whether the parents of columns are found by what columns tell of each other, where they can be given."""
         return self.__dict__.get("parents", ()) is None
+
+    @property
+    def _spares_names(self) -> bool:
+        """Whether columns that have too many states for their rows are the parent of no other one."""
+        return self.__dict__.get("super_parents", ALL) is None
+
+    _way_to_parents = "parents={...}"
+    """How a user says that such columns are parents."""
 
     @property
     def _learns_structure(self) -> bool:
@@ -299,8 +311,8 @@ class StateClassifier(OnSums, BayesClassifier):
         if learned.structure is not None:
             self.structure_ = learned.structure
         estimate = self._estimate(learned.sums)
-        if self._finds_parents:
-            warn_of_sparse_columns(estimate.states, finds_parents=True)
+        if self._finds_parents or self._spares_names:
+            warn_of_sparse_columns(estimate.states, self._way_to_parents, are_alone=self._finds_parents)
         if self.missing != "state":
             names = estimate.counts.schema.names
             warn_of_empty_states(
@@ -362,7 +374,9 @@ class StateClassifier(OnSums, BayesClassifier):
         return self._estimate_of(pairs_of(sums))
 
     def _estimate_of(self, pairs: PairCounts) -> PairEstimate:
-        return PairEstimate(pairs, self._smoothing, empty_is_state(pairs, self.missing))
+        estimate = PairEstimate(pairs, self._smoothing, empty_is_state(pairs, self.missing))
+        # One row, spread over hundreds of states, would let a state that came once outweigh all other columns.
+        return replace(estimate, is_sparse=sparse_columns(estimate.states)) if self._spares_names else estimate
 
     # ------------------------------------------------------------------ what holds of the parameters
 
@@ -377,6 +391,8 @@ class StateClassifier(OnSums, BayesClassifier):
         if self.discretize not in METHODS:
             raise ParameterError(f"discretize is {self.discretize!r}; it can be one of {[*METHODS]}")
         require_flag(self.calibrate, "calibrate")
+        if self.__dict__.get("super_parents") not in (None, ALL):
+            raise ParameterError(f"super_parents is {self.super_parents!r}; it can be None or {ALL!r}")
         self._smoothing  # noqa: B018 (refuses what is none)
 
     def _require_names(self, X: Any) -> None:

@@ -7,26 +7,22 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
-from bayeswater.estimate.pairs import PairEstimate
-from bayeswater.families.state_planning import warn_of_sparse_columns
 from bayeswater.inference.forest import Forest
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import score_blocks
 from bayeswater.models.held_out import Fold
 from bayeswater.models.semi_naive.aode import AODE
-from bayeswater.models.semi_naive.learning import CodedPiece, LearnedStates, StateRows, pairs_of
+from bayeswater.models.semi_naive.learning import CodedPiece, StateRows, pairs_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.settings import column_place, documented_as_in
 from bayeswater.models.streaming.passes import Pass, SideBySide, Walk
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.sums import Sums
-from bayeswater.structure.mutual_information import sparse_columns
 from bayeswater.structure.trees import PENALTIES, tree_augmented
 from bayeswater.typing import Array
 
@@ -101,10 +97,9 @@ class TAN(StateClassifier):
         parents = tree_augmented(self._estimate(sums).states, root, self.penalty)
         return tuple(parents.tolist())
 
-    def _estimate_of(self, pairs: PairCounts) -> PairEstimate:
-        estimate = super()._estimate_of(pairs)
-        # One row, spread over hundreds of states, would let a state that came once outweigh all other columns.
-        return replace(estimate, is_sparse=sparse_columns(estimate.states)) if self._finds_parents else estimate
+    @property
+    def _spares_names(self) -> bool:
+        return self._finds_parents
 
     def _read_with(self, sums: Sums[ColumnGroups], structure: tuple[int, ...]) -> Forest:
         return Forest.of_tree(self._prior(sums), self._estimate(sums), structure)
@@ -222,14 +217,11 @@ class SPODE(StateClassifier):
         found = yield Pass(SideBySide((coded,)), "choosing the super-parent")
         return self._of_least_loss(sums, found.parts[0])
 
-    def _estimate_of(self, pairs: PairCounts) -> PairEstimate:
-        estimate = super()._estimate_of(pairs)  # as in `TAN`
-        return estimate if self._is_given else replace(estimate, is_sparse=sparse_columns(estimate.states))
+    _way_to_parents = "super_parent=..."
 
-    def _keep_chosen(self, learned: LearnedStates, X: Any) -> Self:
-        if not self._is_given:
-            warn_of_sparse_columns(pairs_of(learned.sums), finds_parents=False)
-        return super()._keep_chosen(learned, X)
+    @property
+    def _spares_names(self) -> bool:
+        return not self._is_given
 
     def _losses(self, rows: StateRows, sums: Sums[ColumnGroups]) -> Array:
         """Sum the leave-one-out log-losses of some rows for every super-parent: (n_columns,).
@@ -238,13 +230,12 @@ class SPODE(StateClassifier):
         """
         table, labels, own = rows.table, rows.labels, np.arange(len(rows))
         is_scored = ~rows.alone(sums.class_count.count)
-        is_sparse = sparse_columns(pairs_of(sums))
-        is_sparse &= not is_sparse.all()
+        is_usual = self._estimate(sums).is_usual
         losses = []
         with warnings.catch_warnings():  # of candidates that are not chosen nobody wants to know
             warnings.simplefilter("ignore", ImpossibleEvidenceWarning)
-            for column, never in zip(table.plan.used, is_sparse, strict=True):
-                if never:
+            for column, can_be in zip(table.plan.used, is_usual | ~is_usual.any(), strict=True):
+                if not can_be:
                     losses.append(np.inf)
                     continue
                 forest = self._read_with(sums, column.name)

@@ -33,6 +33,9 @@ TABLE_FIELDS = FIELDS | {"states", "n_features"}
 READ_AS = "read_as"
 """What a document may say of files that were read in another way than all are."""
 
+EARLIER = {"super_parents": "all"}
+"""Parameters that files of earlier versions do not say, and that meant something else then than by default now."""
+
 FRAMES = (None, "pandas", "polars", "pyarrow")
 """Libraries whose frames a model gives back, or None for arrays."""
 
@@ -124,12 +127,13 @@ def described_parameters(model: BaseEstimator) -> Document:
 
 
 def with_parameters(model: type[Model], written: Any) -> Model:
-    """Make a model that has learned nothing; what a file does not say has its default."""
+    """Make a model that has learned nothing; what a file does not say has its default, or is as it was before that."""
     known = model().get_params(deep=False)
     require(isinstance(written, dict), "its parameters are no JSON object")
     unknown = sorted(written.keys() - known.keys())
     require(not unknown, f"its parameters {unknown} are none of those of {model.__name__}: {sorted(known)}")
-    return model(**{name: CODEC.decode(value, f"parameter {name!r}") for name, value in written.items()})
+    said = {name: CODEC.decode(value, f"parameter {name!r}") for name, value in written.items()}
+    return model(**{name: value for name, value in EARLIER.items() if name in known} | said)
 
 
 def read_plan(written: Any, families: tuple[str, ...] = FAMILIES) -> ColumnPlan:
