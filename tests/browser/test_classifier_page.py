@@ -80,6 +80,21 @@ def test_sliders_lists_dates_and_texts_are_facts(tab):
     assert own.meters() == pytest.approx(proba({name: cell for name, cell in row.items() if name != "occupation"}))
 
 
+def test_while_a_slider_is_dragged_the_last_place_is_asked_for_as_soon_as_the_first_is_answered(tab):
+    own = tab()
+    page = own.show().page
+    before = len(own.asked)
+    page.get_by_role("slider", name="past_delays").evaluate(
+        """(slider) => { for (const delays of [0, 1, 2, 3]) {
+          slider.value = delays;
+          slider.dispatchEvent(new Event("input", { bubbles: true }));
+        } }"""
+    )
+    own.settled()
+    assert sum(url.endswith("/row/posterior") for url in own.asked[before:]) == 2
+    assert own.meters() == pytest.approx(proba({"past_delays": 3.0}))
+
+
 @LANGUAGES
 def test_reasons_add_up_in_the_page_and_pointing_at_one_shows_its_parts(tab, lang):
     own = tab()

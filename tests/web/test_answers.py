@@ -43,7 +43,7 @@ def test_probabilities_and_reasons_of_a_row_add_up_to_what_the_model_says():
 
 
 def test_of_a_row_of_which_nothing_is_known_the_frequencies_are_told_and_the_best_question():
-    found, more = told("row", "posterior"), told("row", "beyond")
+    found, more = told("row", "posterior"), told("row", "what_next")
     assert found["proba"] == pytest.approx(loan_model().predict_proba({})[0].tolist())
     assert more["next"]["questions"][0]["column"] == loan_model().next_best({}).best.column
     assert {own["column"] for own in more["next"]["questions"]}.isdisjoint({"application_id"})
@@ -51,7 +51,8 @@ def test_of_a_row_of_which_nothing_is_known_the_frequencies_are_told_and_the_bes
 
 def test_what_is_beyond_the_probabilities_is_what_the_model_says():
     loss = Loss(LOSS["costs"], actions=LOSS["actions"], classes=["late", "repaid"])
-    more, model = told("row", "beyond", {"facts": FACTS, "loss": LOSS, "costs": {"income": 0.01}}), loan_model()
+    asked, model = {"facts": FACTS, "loss": LOSS, "costs": {"income": 0.01}}, loan_model()
+    more = told("row", "how_sure", asked) | told("row", "what_next", asked)
     table = pa.table({name: pa.array([row_of_facts().get(name)]) for name in model.columns_.sources})
     assert more["interval"]["low"] == model.credible_interval(table).low[0].tolist()
     assert more["novelty"]["share"] == model.novelty(table)[0]
@@ -71,7 +72,7 @@ def test_what_a_model_cannot_tell_has_its_reason():
     labels = ["yes", "no", "no", "yes"] * 10
     for model in (AODE(), BayesEnsemble(random_state=0)):
         subject = subject_of(model.fit(table, labels), table, labels)
-        more = told("row", "beyond", {"facts": {"a": subject.fields["a"].fact(2.0), "b": "x"}}, subject)
+        more = told("row", "how_sure", {"facts": {"a": subject.fields["a"].fact(2.0), "b": "x"}}, subject)
         assert "has none" in more["interval"]["why_not"] and "has none" in more["novelty"]["why_not"]
         assert told("learned", "columns", {}, subject)["columns"]
 
@@ -198,7 +199,7 @@ def test_questions_that_no_page_asks_are_refused_with_words():
         3,
         {"actions": ["a", "a"], "costs": [[0, 1], [1, 0]]},
     ):
-        assert client.post("/api/0/row/beyond", json={"loss": loss}, headers=headers).status_code == 422
+        assert client.post("/api/0/row/what_next", json={"loss": loss}, headers=headers).status_code == 422
     assert client.post("/api/7/row/posterior", json={}, headers=headers).status_code == 404
     assert client.post("/api/0/row/__class__", json={}, headers=headers).status_code == 404
     with pytest.raises(QuestionError):
@@ -232,7 +233,7 @@ def test_a_change_that_turns_the_class_can_be_set_bins_and_times_of_day_too():
     columns = set()
     for row in range(0, 300, 10):
         facts = told("rows", "one", {"row": row}, subject)["facts"]
-        for turn in told("row", "beyond", {"facts": facts}, subject)["turns"]:
+        for turn in told("row", "how_sure", {"facts": facts}, subject)["turns"]:
             changed = {**facts, turn["column"]: turn["fact"]}
             assert told("row", "posterior", {"facts": changed}, subject)["prediction"] == turn["prediction"]
             columns.add(turn["column"])

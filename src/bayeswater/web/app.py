@@ -9,7 +9,7 @@ Nothing is kept of a browser: each question brings all that it is about, so two 
 
 import json
 from asyncio import wrap_future
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from bayeswater.web.safety import Access, Guard
 
 if TYPE_CHECKING:
     from bayeswater.web.subjects import Subject
+    from bayeswater.web.views import Answer
 
 KINDS = {
     ".html": "text/html; charset=utf-8",
@@ -64,10 +65,9 @@ def application(coming: "Future[Sequence[Subject]]", access: Access, lang: str |
             return JSONResponse({"error": "there is no such question"}, 404)
         try:
             asked = document_of(await request.body())
-            told = await run_in_threadpool(found, subjects[place], asked)
+            return await run_in_threadpool(answered, found, subjects[place], asked)
         except (BayesError, QuestionError) as error:
             return JSONResponse({"error": str(error)}, 422)
-        return told.response() if isinstance(told, Download) else JSONResponse(await run_in_threadpool(as_json, told))
 
     routes = [
         Route("/", file),
@@ -76,6 +76,12 @@ def application(coming: "Future[Sequence[Subject]]", access: Access, lang: str |
         Route("/api/{subject:int}/{view}/{question}", answer, methods=["POST"]),
     ]
     return Guard(Starlette(routes=routes), access)
+
+
+def answered(answer: "Answer", subject: "Subject", asked: Mapping[str, Any]) -> Response:
+    """Give the response of a question."""
+    told = answer(subject, asked)
+    return told.response() if isinstance(told, Download) else JSONResponse(as_json(told))
 
 
 def document_of(body: bytes) -> dict[str, Any]:

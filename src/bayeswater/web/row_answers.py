@@ -72,20 +72,28 @@ def _label(subject: ClassifierSubject, text: str) -> Any:
     return known.get(text) if text else None
 
 
-def beyond(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Say how sure and how usual a row is, what would turn its class, what to do, and what to ask for next.
+def what_next(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Say what to do with a row, and what to ask for next."""
+    facts = facts_of(subject, asked)
+    model, X = partial_rows(subject.model, facts)
+    loss, prior = loss_of(subject, asked), prior_of(subject, asked)
+    return {
+        "decision": decision(model, X, loss, prior),
+        "next": _told(lambda: _next(subject, facts, loss, prior, asked), model, "next_best"),
+    }
+
+
+def how_sure(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Say how sure and how usual a row is, and what would turn its class: what is drawn or searched for takes longer.
 
     What a model cannot tell has its reason in the place of the figure.
     """
     facts = facts_of(subject, asked)
     model, X = partial_rows(subject.model, facts)
-    loss, prior = loss_of(subject, asked), prior_of(subject, asked)
     return {
         "interval": _told(lambda: _interval(model, X), model, "credible_interval"),
         "novelty": _told(lambda: _novelty(subject, facts, X), model, "novelty"),
         **_turns(model, X, subject, language_of(asked).code),
-        "decision": decision(model, X, loss, prior),
-        "next": _told(lambda: _next(subject, facts, loss, prior, asked), model, "next_best"),
     }
 
 
@@ -157,6 +165,8 @@ def _next(
 ) -> dict[str, Any]:
     costs = mapping_of(asked, "costs")
     open_columns = [name for name, own in subject.fields.items() if own.kind != NOT_READ and name not in facts]
+    if not open_columns:
+        return {"questions": [], "pays": False, "skipped": {}}
     of_column = {name: number_of(costs, name, 0.0, -1e12, 1e12) for name in open_columns}
     found = subject.model.next_best(dict(facts), loss, of_column, prior=prior, lang=language_of(asked).code)
     listed = [
@@ -164,7 +174,6 @@ def _next(
         for one in found.questions
     ]
     return {
-        "risk_now": found.risk_now,
         "questions": as_json(listed[:MOST_QUESTIONS]),
         "pays": found.best is not None,
         "skipped": {name: in_language(why, language_of(asked)) for name, why in found.skipped.items()},
@@ -191,4 +200,4 @@ def behind(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, An
     return {"likelihood": likelihood, "counts": counts, "is_density": curve is not None and curve.kind == "density"}
 
 
-ANSWERS = {"posterior": posterior, "beyond": beyond, "behind": behind}
+ANSWERS = {"posterior": posterior, "what_next": what_next, "how_sure": how_sure, "behind": behind}

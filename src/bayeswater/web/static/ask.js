@@ -1,7 +1,8 @@
-// Questions to the server of this page. Of two questions of one kind only the later one is answered.
+// Questions to the server of this page. Of one kind, one is under way at a time: of those that come meanwhile, as while a
+// slider is dragged, the last one is asked next. So bars move along, and nothing is worked out that nobody looks at.
 
 let key = null;
-const running = new Map();
+const waiting = new Map(); // kinds that are under way: the turn of the question that comes next, or null
 
 export class Refused extends Error {}
 
@@ -27,28 +28,29 @@ export async function overview() {
 // Gives the document that the library answers with; null where a later question has taken the place of this one.
 export async function ask(subject, view, question, asked = {}) {
   const kind = `${view}/${question}`;
-  running.get(kind)?.abort();
-  const control = new AbortController();
-  running.set(kind, control);
+  if (waiting.has(kind)) {
+    waiting.get(kind)?.(false);
+    if (!(await new Promise((turn) => waiting.set(kind, turn)))) return null;
+  } else waiting.set(kind, null);
   document.body.classList.add("busy");
   try {
     const answer = await fetched(`/api/${subject}/${view}/${question}`, {
       method: "POST",
       body: JSON.stringify(asked),
       headers: { "content-type": "application/json" },
-      signal: control.signal,
     });
     const kindOf = answer.headers.get("content-type") || "";
     if (answer.ok && !kindOf.startsWith("application/json")) return await answer.blob();
     const told = kindOf.startsWith("application/json") ? await answer.json() : { error: await answer.text() };
     if (!answer.ok) throw new Error(told.error);
     return told;
-  } catch (error) {
-    if (error.name === "AbortError") return null;
-    throw error;
   } finally {
-    if (running.get(kind) === control) running.delete(kind);
-    if (!running.size) document.body.classList.remove("busy");
+    const next = waiting.get(kind);
+    if (next) {
+      waiting.set(kind, null);
+      next(true);
+    } else waiting.delete(kind);
+    if (!waiting.size) document.body.classList.remove("busy");
   }
 }
 

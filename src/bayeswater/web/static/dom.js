@@ -35,6 +35,10 @@ export const drawn = (text, most = 24) => "⁨" + shortened(text, most) + "⁩";
 // A word of the field, with one line on what it means.
 export const term = (t, name, text) => el("span", { class: "term", title: t(`term_${name}`) }, text);
 
+// Sets what is another than before: the browser works out again whatever was set.
+export const put = (node, name, value) => { if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value); };
+export const putText = (node, text) => { if (node.textContent !== text) node.textContent = text; };
+
 export function replace(root, ...children) {
   root.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return root;

@@ -4,7 +4,7 @@
 // `app` has the state, `change` to move to another one, `ask` for questions to the library, and `t` for words.
 
 import { ask, overview, Refused, takeKey } from "./ask.js";
-import { el, label, replace } from "./dom.js";
+import { el, label, put, putText, replace } from "./dom.js";
 import { translator } from "./strings.js";
 import * as row from "./row.js";
 import * as learned from "./learned.js";
@@ -46,8 +46,10 @@ function change(partial, { step = true } = {}) {
   show();
 }
 
+// An answer that comes after its view has gone is none.
 function asked(view, question, document_ = {}) {
-  return ask(app.state.subject, view, question, document_).catch(failed);
+  const as = shownAs, ifThere = (own) => (told) => (as === shownAs ? own(told) : null);
+  return ask(app.state.subject, view, question, document_).then(ifThere((told) => told), ifThere(failed));
 }
 
 function failed(error) {
@@ -58,7 +60,7 @@ function failed(error) {
 function notice(text) {
   const place = document.getElementById("notice");
   place.hidden = !text;
-  place.textContent = text || "";
+  putText(place, text || "");
 }
 
 // ---------------------------------------------------------------- the frame
@@ -104,20 +106,20 @@ function show() {
   if (!app.subject.views.includes(state.view)) state.view = app.subject.views[0];
   app.lang = state.lang || app.preferred;
   app.t = translator(app.lang);
-  document.documentElement.lang = app.lang === "zh" ? "zh-CN" : "en";
-  document.title = `${app.subject.name} · Bayeswater`;
+  put(document.documentElement, "lang", app.lang === "zh" ? "zh-CN" : "en");
   notice("");
   const as = `${state.subject} ${state.view} ${app.lang}`;
   if (as !== shownAs) {
     const focused = document.activeElement?.closest("#frame") ? document.activeElement.id : "";
+    document.title = `${app.subject.name} · Bayeswater`;
     frame();
     if (focused) document.getElementById(focused)?.focus();
     const root = document.getElementById("view");
     root.className = `view-${state.view}`;
     root.setAttribute("aria-labelledby", `tab-${state.view}`);
     replace(root);
-    shown = VIEWS[state.view].mount(root, app);
     shownAs = as;
+    shown = VIEWS[state.view].mount(root, app);
   }
   shown(app.state);
 }

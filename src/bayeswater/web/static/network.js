@@ -169,8 +169,7 @@ export function mount(root, app) {
         if (!found) return;
         if (found.impossible) app.notice(t("net_impossible"));
         else Object.assign(told, found);
-        answeredAs = as;
-        told.arcs = null;
+        answeredAs = as; // the arcs keep what they carried until the new is there
       }
       shown();
     } finally {

@@ -1,7 +1,7 @@
 // The drawing of a network: cards with bars, arcs, zoom and pan, and the gestures on them. It works nothing out: places,
 // probabilities and information come from the library.
 
-import { drawn, shortened, svg } from "./dom.js";
+import { drawn, put, putText, shortened, svg } from "./dom.js";
 import { number, percent, probability } from "./numbers.js";
 
 const TITLE = 22, LINE = 15, NEAREST = 2.5, FARTHEST = 0.02;
@@ -27,7 +27,7 @@ export class Picture {
     }
     this.root.addEventListener("keydown", (event) => this.keydown(event));
     this.root.addEventListener("focusin", (event) => this.focused(event));
-    new ResizeObserver(() => this.look()).observe(this.root);
+    new ResizeObserver(() => { this.measured = null; this.look(); }).observe(this.root);
   }
 
   // ------------------------------------------------------------ what is drawn
@@ -91,11 +91,11 @@ export class Picture {
       const key = `${edge.parent} ${edge.child}`, own = bits.get(key), isCut = cut.has(edge.child);
       const onTrail = steps.has(key) && !isCut;
       const kind = isCut ? " cut" : own === undefined || own === null ? "" : own < 1e-9 ? " closed" : "";
-      edge.line.setAttribute("class", `arc${kind}${onTrail ? (told.trail.open ? " open" : " blocked") : ""}`);
-      edge.head.setAttribute("class", `head${kind}${onTrail ? (told.trail.open ? " open" : " blocked") : ""}`);
-      edge.line.setAttribute("stroke-width", Math.max(onTrail ? 2.6 : 1, 1 + 6 * Math.min(1, Math.sqrt(isCut ? 0 : own || 0))).toFixed(2));
+      put(edge.line, "class", `arc${kind}${onTrail ? (told.trail.open ? " open" : " blocked") : ""}`);
+      put(edge.head, "class", `head${kind}${onTrail ? (told.trail.open ? " open" : " blocked") : ""}`);
+      put(edge.line, "stroke-width", Math.max(onTrail ? 2.6 : 1, 1 + 6 * Math.min(1, Math.sqrt(isCut ? 0 : own || 0))).toFixed(2));
       const words = isCut ? this.t("net_cut") : own === undefined || own === null ? "" : this.t("net_bits", { n: number(own, 3) });
-      edge.line.firstChild.textContent = `${shortened(this.names[edge.parent])} → ${shortened(this.names[edge.child])}${words ? ": " + words : ""}`;
+      putText(edge.line.firstChild, `${shortened(this.names[edge.parent])} → ${shortened(this.names[edge.child])}${words ? ": " + words : ""}`);
     }
     this.look();
   }
@@ -112,9 +112,9 @@ export class Picture {
     const place = told.chosen.indexOf(node);
     const block = told.trail && !told.trail.open && told.trail.blocks.some((one) => one.node === node);
     const edited = told.known.edits.some(([other]) => other === node);
-    own.card.setAttribute("class", ["node", kind, place >= 0 ? "chosen" : "", block ? "barrier" : "", edited ? "edited" : "", told.trail?.nodes.includes(node) ? "on-trail" : ""].join(" "));
-    for (const one of [own.card, own.fold]) one?.setAttribute("tabindex", node === this.current ? "0" : "-1");
-    own.card.setAttribute("aria-label", [shortened(this.names[node]), kind && t(`net_is_${kind}`)].filter(Boolean).join(", "));
+    put(own.card, "class", ["node", kind, place >= 0 ? "chosen" : "", block ? "barrier" : "", edited ? "edited" : "", told.trail?.nodes.includes(node) ? "on-trail" : ""].join(" "));
+    for (const one of [own.card, own.fold]) if (one) put(one, "tabindex", node === this.current ? "0" : "-1");
+    put(own.card, "aria-label", [shortened(this.names[node]), kind && t(`net_is_${kind}`)].filter(Boolean).join(", "));
     if (own.lines) this.fillNode(node, own);
   }
 
@@ -138,32 +138,31 @@ export class Picture {
           svg("text", { class: "best-mark", x: width - 0.5, y: y + 9.5, "text-anchor": "end" }, "◆"),
           svg("rect", { class: "node-track", x: start, y: y + 2, height: 9, width: room }), bar, figure);
         group.append(line);
-        return { code, line, bar, figure };
+        return { code, line, bar, figure, label: `${shortened(this.names[node])} = ${shortened(this.states[node][code])}` };
       });
       const more = this.states[node].length - shown.length;
       if (p && more) group.append(svg("text", { class: "node-more", x: 8, y: TITLE + LINE * shown.length + 10 }, this.t("net_more", { n: more })));
       own.lines = { group, lines };
       own.card.append(group);
     }
-    const codes = Object.fromEntries([...this.told.known.observed, ...this.told.known.does].map(([other, code]) => [other, code]));
-    for (const { code, line, bar, figure } of own.lines.lines) {
+    const codes = Object.fromEntries([...this.told.known.observed, ...this.told.known.does]);
+    for (const { code, line, bar, figure, label } of own.lines.lines) {
       const best = this.told.best?.[node] === code;
-      bar.setAttribute("width", (own.place.room * p[code]).toFixed(2));
-      figure.textContent = (100 * p[code]).toFixed(1);
-      const label = `${shortened(this.names[node])} = ${shortened(this.states[node][code])}`;
-      line.setAttribute("class", `state${codes[node] === code ? " held" : ""}${best ? " best-state" : ""}`);
-      line.setAttribute("aria-label", [label, codes[node] === code ? this.t(`net_is_${this.kindOf(node)}`) : "", best ? this.t("net_is_best") : ""].filter(Boolean).join(", "));
-      line.setAttribute("aria-valuenow", p[code]);
-      line.setAttribute("aria-valuetext", probability(p[code]));
-      line.setAttribute("tabindex", node === this.current ? "0" : "-1");
-      line.firstChild.textContent = `${label}: ${probability(p[code])}`;
+      put(bar, "width", (own.place.room * p[code]).toFixed(2));
+      putText(figure, (100 * p[code]).toFixed(1));
+      put(line, "class", `state${codes[node] === code ? " held" : ""}${best ? " best-state" : ""}`);
+      put(line, "aria-label", [label, codes[node] === code ? this.t(`net_is_${this.kindOf(node)}`) : "", best ? this.t("net_is_best") : ""].filter(Boolean).join(", "));
+      put(line, "aria-valuenow", p[code]);
+      put(line, "aria-valuetext", probability(p[code]));
+      put(line, "tabindex", node === this.current ? "0" : "-1");
+      putText(line.firstChild, `${label}: ${probability(p[code])}`);
     }
   }
 
   // ------------------------------------------------------------ what is seen of it
 
-  get size() {
-    return { width: this.root.clientWidth || 800, height: this.root.clientHeight || 500 };
+  get size() { // asked once: whoever asks makes the browser lay out whatever has changed
+    return (this.measured ??= { width: this.root.clientWidth || 800, height: this.root.clientHeight || 500 });
   }
 
   fit() {
@@ -201,7 +200,7 @@ export class Picture {
   look() {
     if (!this.drawing) return;
     const { x, y, scale } = this.view, { width, height } = this.size;
-    this.root.setAttribute("viewBox", `${x.toFixed(2)} ${y.toFixed(2)} ${(width / scale).toFixed(2)} ${(height / scale).toFixed(2)}`);
+    put(this.root, "viewBox", `${x.toFixed(2)} ${y.toFixed(2)} ${(width / scale).toFixed(2)} ${(height / scale).toFixed(2)}`);
     this.root.classList.toggle("far", scale < 0.16);
     cancelAnimationFrame(this.waiting);
     this.waiting = requestAnimationFrame(() => {

@@ -1,6 +1,6 @@
 // One row: what is known, what that makes likely, why, and what to do and to ask for next.
 
-import { el, label, replace, shortened, svg, term } from "./dom.js";
+import { el, label, put, putText, replace, shortened, svg, term } from "./dom.js";
 import { colour, scale } from "./drawing.js";
 import { number, percent, probability, signed } from "./numbers.js";
 
@@ -19,19 +19,23 @@ export function mount(root, app) {
   return async (state) => {
     form(state);
     const asked = { facts: state.facts, against: state.against, lang: app.lang };
-    const beyond = { ...asked, loss: state.loss, prior: state.prior, costs: state.costs };
-    const as = JSON.stringify(beyond);
+    const deciding = { ...asked, loss: state.loss, prior: state.prior, costs: state.costs };
+    const as = JSON.stringify(deciding);
     if (as === last) return;
     last = as;
     const told = await app.ask("row", "posterior", asked);
     if (!told) return;
     bars.posterior(told);
+    await new Promise((turn) => setTimeout(turn)); // the bars are on the screen before the reasons are drawn
+    if (as !== last) return;
     waterfall(why, told, app);
     form(app.state, told.unseen);
-    const more = await app.ask("row", "beyond", beyond);
-    if (!more) return;
-    bars.beyond(more);
-    whatNext(next, more, app);
+    const todo = await app.ask("row", "what_next", deciding);
+    if (!todo || as !== last) return;
+    whatNext(next, todo, app);
+    const sure = await app.ask("row", "how_sure", asked);
+    if (!sure || as !== last) return;
+    bars.sure(sure);
     root.dataset.answered = as;
   };
 }
@@ -79,11 +83,14 @@ function field(own, app) {
   const node = el("div", { class: "field" },
     el("div", { class: "caption" }, el("label", { for: id }, label(own.name, 28)), state,
       own.empty_is_state ? el("button", { type: "button", class: "plain", onclick: () => setFact(app, own.name, null) }, t("empty")) : null, forget), controls.node, warning);
+  let shownAs = "";
   return {
     name: own.name,
     node,
     update(facts, isUnseen) {
-      const isKnown = own.name in facts;
+      const isKnown = own.name in facts, as = JSON.stringify([isKnown, facts[own.name], isUnseen]);
+      if (as === shownAs) return;
+      shownAs = node.contains(document.activeElement) ? "" : as; // who types is not disturbed: it is put right later
       node.classList.toggle("unknown", !isKnown);
       state.textContent = isKnown ? (facts[own.name] === null ? t("empty") : "") : t("not_known");
       forget.hidden = !isKnown;
@@ -194,22 +201,21 @@ function posteriorBars(place, app) {
       shown.forEach((own, code) => {
         own.node.hidden = shown.length > MOST_CLASSES && !order.includes(code);
         own.node.classList.toggle("best", code === told.prediction);
-        own.bar.style.width = `${100 * told.proba[code]}%`;
-        own.value.textContent = probability(told.proba[code]);
-        own.meter.setAttribute("aria-valuenow", told.proba[code]);
-        own.meter.setAttribute("aria-valuetext", probability(told.proba[code]));
+        own.bar.style.transform = `scaleX(${told.proba[code]})`;
+        putText(own.value, probability(told.proba[code]));
+        put(own.meter, "aria-valuenow", told.proba[code]);
+        put(own.meter, "aria-valuetext", probability(told.proba[code]));
       });
       document.getElementById("status").textContent = `${shortened(subject.classes[told.prediction])} ${probability(told.proba[told.prediction])}`;
     },
-    beyond(more) {
+    sure(more) {
       const { interval, novelty } = more;
       shown.forEach((own, code) => {
         const has = interval.low !== undefined;
         own.span.hidden = !has;
         own.range.textContent = has ? t("range", { low: probability(interval.low[code]), high: probability(interval.high[code]) }) : "";
         if (has) {
-          own.span.style.left = `${100 * interval.low[code]}%`;
-          own.span.style.width = `${100 * (interval.high[code] - interval.low[code])}%`;
+          own.span.style.transform = `translateX(${100 * interval.low[code]}%) scaleX(${Math.max(0.01, interval.high[code] - interval.low[code])})`;
         }
       });
       replace(facts,
@@ -307,7 +313,7 @@ function whatNext(place, more, app) {
     el("h3", {}, t("do_head")),
     el("p", { class: "advice" }, t("do"), " ", el("b", { class: "action" }, label(decision.actions[decision.best], 30)), " ", t("at_risk", { risk: number(decision.risk[decision.best], 3) })),
     el("ul", { class: "risks" }, risks.map(({ risk, code }) => el("li", {}, el("div", { class: "caption" }, label(decision.actions[code], 22), el("span", { class: "figure" }, number(risk, 3))),
-      el("div", { class: "meter thin" }, el("span", { class: "bar accent", style: { width: `${(100 * risk) / top}%` } }))))),
+      el("div", { class: "meter thin" }, el("span", { class: "bar accent", style: { transform: `scaleX(${risk / top})` } }))))),
     el("button", { type: "button", class: "plain", onclick: () => app.change({ view: "decisions" }) }, t("edit_costs")));
 }
 
