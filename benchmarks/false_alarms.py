@@ -10,7 +10,7 @@ import numpy as np
 
 from bayeswater import CategoricalNB, GaussianNB, drift
 
-SETTINGS = ((40, 10, 2), (200, 10, 2), (1000, 1, 2), (1000, 10, 2), (1000, 30, 2), (1000, 10, 5))
+SETTINGS = ((40, 10, 2), (200, 10, 2), (200, 50, 5), *((1000, columns, k) for columns in (1, 10, 50) for k in (2, 5)))
 """Rows of each set, columns, classes."""
 
 
@@ -46,7 +46,7 @@ def main() -> None:
         for setting in SETTINGS:
             rng = np.random.default_rng((asked.seed, shares, *setting))
             false = np.mean([changed(rng, setting, shares=shares, shifted=False)[0] for _ in range(asked.pairs)])
-            found = np.mean([changed(rng, setting, shares=shares, shifted=True)[1] for _ in range(asked.pairs // 4)])
+            found = np.mean([changed(rng, setting, shares=shares, shifted=True)[1] for _ in range(asked.pairs // 2)])
             law = "states" if shares else "normal"
             print(f"| {law} | {setting[0]} | {setting[1]} | {setting[2]} | {false:.3f} | {found:.2f} |", flush=True)
 

@@ -7,8 +7,8 @@ from scipy.special import comb, logsumexp
 from scipy.stats import nbinom, t
 from tests.families.test_every_law import CELLS, N, Y, frame_of, model_of
 
-from bayeswater import drift
-from bayeswater.families.two_laws import LOOKED_UP, STRENGTHS, normal_factor, shares_factor
+from bayeswater import CategoricalNB, GaussianNB, NaiveBayes, drift
+from bayeswater.families.two_laws import LOOKED_UP, STRENGTHS, normal_factor, shares_factor, two_laws, with_all_classes
 
 
 def mixed(factor):
@@ -95,3 +95,50 @@ def test_every_law_tells_a_change_from_none(family):
     assert found["x"].log_bayes_factor > 0 >= found["other"].log_bayes_factor
     turned = {c.name: c for c in drift(*halves[::-1]).columns if c.what == "values"}
     assert_allclose(turned["x"].log_bayes_factor, found["x"].log_bayes_factor, rtol=1e-9)
+
+
+def common_of(before, after):
+    rows = tuple(model.statistics_.class_count.count for model in (before, after))
+    return [one.common for one in two_laws(before.statistics_.columns, after.statistics_.columns, rows)]
+
+
+def test_classes_of_equal_shares_of_rows_are_put_together_by_adding_their_counts():
+    rng = np.random.default_rng(5)
+    a, b = (rng.multinomial(60, [0.2, 0.3, 0.5], size=4).T.astype(float) for _ in range(2))
+    for own, together in zip((a, b), with_all_classes(a, b), strict=True):
+        assert_allclose(together[:, :4], own)
+        assert_allclose(together[:, 4], own.sum(axis=1))
+
+
+def test_other_frequencies_of_the_classes_are_no_common_change():
+    rng = np.random.default_rng(6)
+    models = []
+    for often in (0.2, 0.8):
+        y = (rng.random(2000) < often).astype(int)
+        X = np.stack([rng.random(2000) < 0.1 + 0.8 * y, rng.poisson(1 + 5 * y)], axis=1).astype(float)
+        models.append((CategoricalNB(min_categories=2).fit(X[:, :1], y), GaussianNB().fit(X[:, 1:], y)))
+    assert all(common_of(*pair)[0] < 0 for pair in zip(*models, strict=True))
+
+
+@pytest.mark.parametrize("law", ["gaussian", "poisson", "negative_binomial", "categorical"])
+def test_a_change_of_all_classes_is_weighed_once_and_a_single_class_by_itself(law):
+    rng = np.random.default_rng(7)
+    X = [rng.poisson(rate, size=(900, 1)) for rate in (4.0, 4.6)]
+    columns = {"columns": {"x0": law}}
+    one, five = ([NaiveBayes(**columns).fit(own, np.arange(900) % n) for own in X] for n in (1, 5))
+    (alone,) = drift(*one).columns
+    assert_allclose(common_of(*one), [alone.log_bayes_factor])
+    (common,), (column,) = common_of(*five), drift(*five).columns
+    assert common > sum(own.log_bayes_factor for own in column.by_class) and column.has_changed
+    assert abs(common - alone.log_bayes_factor) < 1.0  # as if there were no classes
+
+
+def test_the_common_change_of_numbers_goes_by_the_deviations_of_each_class():
+    rng = np.random.default_rng(8)
+    X, y = [rng.normal(size=(300, 1)), rng.normal(0.3, 1.2, size=(400, 1))], [np.arange(n) % 3 for n in (300, 400)]
+    unit, at = np.array([1.0, 1000.0, 0.01])[:, None], np.array([0.0, -5e4, 7.0])[:, None]
+    plain, moved = (
+        [GaussianNB().fit(own * unit[k] + at[k] if scaled else own, k) for own, k in zip(X, y, strict=True)]
+        for scaled in (False, True)
+    )
+    assert_allclose(common_of(*moved), common_of(*plain), rtol=1e-9)

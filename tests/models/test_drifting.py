@@ -91,11 +91,12 @@ def test_a_class_that_one_side_lacks_has_a_frequency_alone():
     assert {own.label for own in found.columns[0].by_class} == {0, 1}
 
 
-def test_a_column_is_weighed_by_all_its_classes_or_any_one():
+def test_a_column_is_weighed_by_all_its_classes_together_or_apart_or_any_one():
     assert column_factor(np.array([])) == 0.0
     one = column_factor(np.array([9.0, -2.0, -2.0]))
     assert 9.0 - np.log(2 * 3) < one < 9.0
     assert column_factor(np.array([3.0, 3.0, 3.0])) > 9.0 - np.log(2) - 1e-12
+    assert 8.0 > column_factor(np.array([-1.0, -1.0]), 8.0) > 8.0 - 0.3  # one change in all classes
 
 
 def test_what_cannot_be_compared_is_refused():

@@ -1,13 +1,13 @@
 """`Drift`: which columns changed between two sets of rows, how sure that is, and how large the change.
 
-A column is weighed as a whole: its factor is the mean of that of all classes having changed, the product of their
-factors, and of any single one, the mean of them. It is called changed where
+A column is weighed as a whole: its factor is the mean of that of one change in all classes, by `TOGETHER`, and of
+changes of their own: of all classes, the product of their factors, or of any single one, the mean of them. It is called
+changed where
 
-    log Bayes factor > log m + `MARGIN`
+    log Bayes factor > log (m + `MORE`) - log `EXPECTED`
 
-with m the number of things looked at. Before looking, one change is expected in all of them together, so a single
-column is given odds of 1 to m; what is called changed is then more probable than not by a factor exp(`MARGIN`). The
-more columns there are, the more each has to say.
+with m the number of things looked at. Before looking, each of them is given odds of `EXPECTED` to m + `MORE`: the more
+columns there are, the more each has to say.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,8 +23,11 @@ from bayeswater.families.wording import quoted, shown
 from bayeswater.markup import html_table, paragraphs
 from bayeswater.typing import Array
 
-MARGIN = float(np.log(1.25))
-"""A change is told where it is a little more probable than none: simulated, false alarms are then under 5 %."""
+TOGETHER = 0.75
+"""Weight of one change in all classes, beside changes of single ones."""
+
+MORE, EXPECTED = 3.0, 1.5
+"""Simulated, false alarms are then under 5 %, whether one column is looked at or fifty."""
 
 COVERED = 0.95
 """Probability that a class frequency is within its interval."""
@@ -200,11 +203,11 @@ class Drift:
 def drift_of(labels: Sequence[Any], rows: tuple[Array, Array], found: Iterable[ColumnFactors]) -> Drift:
     """Put the factors of columns together; classes with some labels have `rows` (n_classes,) before and after."""
     factors = list(found)
-    threshold = float(np.log(len(factors) + 1)) + MARGIN
+    threshold = float(np.log((len(factors) + 1 + MORE) / EXPECTED))
     both = np.flatnonzero((rows[0] > 0) & (rows[1] > 0))
     columns = []
     for one in factors:
-        whole = column_factor(one.log_factor[both])
+        whole = column_factor(one.log_factor[both], one.common)
         order = both[np.argsort(-one.log_factor[both], kind="stable")].tolist()
         by_class = []
         for k in order:
@@ -221,16 +224,17 @@ def drift_of(labels: Sequence[Any], rows: tuple[Array, Array], found: Iterable[C
     return Drift(tuple(columns), frequencies, of_classes, threshold, (float(rows[0].sum()), float(rows[1].sum())))
 
 
-def column_factor(log_factor: Array) -> float:
-    """Weigh a change of all classes and a change of any single one against none, from the factors of the classes.
+def column_factor(log_factor: Array, common: float | None = None) -> float:
+    """Weigh any change against none, from the factors of the classes and of one change in all of them.
 
-    >>> column_factor(np.array([2.0]))
-    2.0
+    >>> column_factor(np.array([2.0])), column_factor(np.array([2.0]), 2.0)
+    (2.0, 2.0)
     """
     if not len(log_factor):
         return 0.0
     one = logsumexp(log_factor) - np.log(len(log_factor))
-    return float(logsumexp([log_factor.sum(), one]) - np.log(2.0))
+    apart = float(logsumexp([log_factor.sum(), one]) - np.log(2.0))
+    return apart if common is None else float(logsumexp([common, apart], b=[TOGETHER, 1 - TOGETHER]))
 
 
 def in_words(figures: Figures) -> str:

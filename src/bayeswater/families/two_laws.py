@@ -9,6 +9,10 @@ with a width that is one of three, worth `STRENGTHS` rows: the factor is the mea
 many rows are found as well as large ones of few. Of states, the rows of both sets together are given, and what is
 weighed is how they fall into the two (`shares_factor`): so many rare states are not taken for a change.
 
+A change may be the same in all classes. Then their rows say it together, and pay once for its being sought: what each
+class has more of than is expected of it is added up, as if of one more class (`with_all_classes`). Rows of a class
+count by how evenly they fall into the two sets, so that other frequencies of the classes are no change of a column.
+
 What a law does not let go of stays that of all rows: the dispersion of counts. Of a text every word is looked at, and
 the factor is the mean of all: any one of them may have changed.
 """
@@ -43,6 +47,9 @@ from bayeswater.typing import Array
 STRENGTHS = (4.0, 40.0, 400.0)
 """Rows that the law of all rows is worth to each of the two: means are then some 1/2, 1/6 or 1/20 deviation off it."""
 
+RAREST = 0.3
+"""Odds of a state, in those of equally frequent ones, below which it is not expected to change by a larger factor."""
+
 LOOKED_UP = 0.5
 """Taken off the factor of numbers, whose mean and deviation the prior takes from the same rows: one half for a number
 and class keeps false alarms under 5 %, also in many classes of few rows."""
@@ -66,12 +73,16 @@ class Figures:
 
 @dataclass(frozen=True)
 class ColumnFactors:
-    """One thing about a column, its "values" or "missing" cells: the log Bayes factor and figures of each class."""
+    """One thing about a column, its "values" or "missing" cells: the log Bayes factor and figures of each class.
+
+    `common` is the factor of one change in all classes; None where a law has no such sums.
+    """
 
     name: str
     what: str
     log_factor: Array  # (n_classes,)
     figures: Callable[[int], Figures] = field(repr=False)
+    common: float | None = None
 
 
 def two_laws(a: Any, b: Any, rows: tuple[Array, Array]) -> Iterator[ColumnFactors]:
@@ -97,7 +108,7 @@ def _of_group(a: Any, b: Any, rows: tuple[Array, Array], columns: Sequence[Colum
         absent = [np.maximum(all_rows - part, 0) for part, all_rows in zip(there, rows, strict=True)]
         if any(part.any() for part in absent):
             counts = [np.stack(parts).astype(np.float64) for parts in zip(absent, there, strict=True)]
-            yield ColumnFactors(name, "missing", shares_factor(*counts), _shares_told(("missing",), *counts))
+            yield _of_shares(name, "missing", ("missing",), *counts)
 
 
 def _cells(a: Statistic, b: Statistic) -> Iterator[tuple[str, tuple[Array, Array]]]:
@@ -116,6 +127,56 @@ def _cells(a: Statistic, b: Statistic) -> Iterator[tuple[str, tuple[Array, Array
 
 
 # ---------------------------------------------------------------------- the factors
+
+
+def _together(n: Array, f: Array) -> tuple[Array, Array]:
+    """How much the n rows of each class (n_classes, ...) count where all tell of one change, and their chance f of all.
+
+    Where a row is in the first set with a chance f, it tells by its variance f (1 - f).
+    """
+    told = f * (1 - f)
+    whole = (n * told).sum(axis=0)
+    is_told = whole > 0
+    chance = np.where(is_told, (n * told * f).sum(axis=0) / np.where(is_told, whole, 1.0), 0.5)
+    return told / (chance * (1 - chance)), chance
+
+
+def with_all_classes(a: Array, b: Array) -> tuple[Array, Array]:
+    """Put all classes together as one more class, behind those of counts (n_states, n_classes, ...).
+
+    >>> a, b = np.array([[6.0, 50.0], [4.0, 50.0]]), np.array([[40.0, 3.0], [60.0, 7.0]])
+    >>> [counts[:, 2].round(1).tolist() for counts in with_all_classes(a, b)]
+    [[20.0, 16.4], [12.7, 23.6]]
+    """
+    both = a + b
+    n = both.sum(axis=0)
+    f = a.sum(axis=0) / np.where(n > 0, n, 1.0)
+    count, chance = _together(n, f)
+    whole = (both * count).sum(axis=1)
+    first = np.clip(chance * whole + (a - both * f).sum(axis=1), 0.0, whole)
+    return np.concatenate([a, first[:, None]], axis=1), np.concatenate([b, (whole - first)[:, None]], axis=1)
+
+
+Numbers = tuple[Array, Array, Array]
+"""Weights, means and scatters, (n_classes, n_columns) each."""
+
+
+def _numbers_of_all_classes(a: Numbers, b: Numbers) -> tuple[Numbers, Numbers]:
+    """Put all classes together as one more class, in deviations of each: means are apart as theirs are on average."""
+    n, apart = a[0] + b[0], b[1] - a[1]
+    f = a[0] / np.where(n > 0, n, 1.0)
+    variance = (a[2] + b[2] + apart**2 * n * f * (1 - f)) / np.where(n > 0, n, 1.0)
+    scale = np.where(variance > 0, variance, 1.0)
+    count, chance = _together(np.where(variance > 0, n, 0.0), f)
+    rows = np.where(variance > 0, n * count, 0.0)
+    whole = rows.sum(axis=0)
+    mean = (rows * apart / np.sqrt(scale)).sum(axis=0) / np.where(whole > 0, whole, 1.0)
+    found = []
+    for own, share, at in ((a, chance, (chance - 1) * mean), (b, 1 - chance, chance * mean)):
+        scatter = (rows * own[2] / np.where(own[0] > 0, own[0], 1.0) / scale).sum(axis=0)
+        together = (share * whole, at, share * scatter)
+        found.append(tuple(np.concatenate([x, y[None]]) for x, y in zip(own, together, strict=True)))
+    return found[0], found[1]  # type: ignore[return-value]
 
 
 def mixed_over_strengths(factor: Callable[[float], Array]) -> Array:
@@ -149,7 +210,8 @@ def shares_factor(a: Array, b: Array) -> Array:
     def factor(strength: float) -> Array:
         counted = (both > 0) & is_weighed
         odds = np.where(counted, center, 0.5) / np.where(counted, 1 - center, 0.5)
-        m = strength * free * odds / (2 * f * (1 - f))  # as wide as shares of laws that are worth so many rows
+        # As wide as shares of laws that are worth so many rows; but no ten rows of a rare state are all on one side.
+        m = strength * np.maximum(free * odds, RAREST) / (2 * f * (1 - f))
         spread = betaln(a + m * f, b + m * (1 - f)) - betaln(m * f, m * (1 - f)) - xlogy(a, f) - xlogy(b, 1 - f)
         wider = (both * (m + both) / (m + 1)).sum(axis=0) / np.where(n > 0, n, 1.0)  # variance of the sum, in times
         return np.where(counted, spread, 0.0).sum(axis=0) + 0.5 * np.log(np.where(is_weighed, wider, 1.0))
@@ -157,7 +219,7 @@ def shares_factor(a: Array, b: Array) -> Array:
     return np.where(is_weighed, mixed_over_strengths(factor), 0.0)
 
 
-def normal_factor(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) -> Array:
+def normal_factor(a: Numbers, b: Numbers) -> Array:
     """Weigh two normal laws against one, from weights, means and scatters, elementwise."""
     n = a[0] + b[0]
     safe = np.where(n > 0, n, 1.0)
@@ -177,9 +239,30 @@ def normal_factor(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) 
     return np.where(deviation > 0, mixed_over_strengths(factor) - LOOKED_UP, 0.0)
 
 
-def _rates_factor(a: CountTotals, b: CountTotals, dispersion: Array) -> Array:
+Rates = tuple[Array, Array]
+"""Weights and totals of counts, (n_classes, n_columns) each."""
+
+
+def _rates_of_all_classes(a: Rates, b: Rates) -> tuple[Rates, Rates]:
+    """Put all classes together as one more class: events fall into the two sets as the rows do, class by class."""
+    n, total = a[0] + b[0], a[1] + b[1]
+    f = a[0] / np.where(n > 0, n, 1.0)
+    count, chance = _together(total, f)
+    events = (total * count).sum(axis=0)
+    first = np.clip(chance * events + (a[1] - total * f).sum(axis=0), 0.0, events)
+    rate = (total * count * total / np.where(n > 0, n, 1.0)).sum(axis=0) / np.where(events > 0, events, 1.0)
+    rows = events / np.where(rate > 0, rate, 1.0)
+    together = ((chance * rows, first), ((1 - chance) * rows, events - first))
+    found = [
+        tuple(np.concatenate([x, y[None]]) for x, y in zip(own, more, strict=True))
+        for own, more in zip((a, b), together, strict=True)
+    ]
+    return found[0], found[1]  # type: ignore[return-value]
+
+
+def _rates_factor(a: Rates, b: Rates, dispersion: Array) -> Array:
     """Weigh two means of counts against one; `dispersion` (n_columns,) is infinite for Poisson's law."""
-    n, total = a.weight + b.weight, a.total + b.total
+    n, total = a[0] + b[0], a[1] + b[1]
     rate = np.where(total > 0, total, 1.0) / np.where(n > 0, n, 1.0)
     is_poisson = np.isinf(dispersion)
     r = np.where(is_poisson, 1.0, dispersion)
@@ -190,13 +273,19 @@ def _rates_factor(a: CountTotals, b: CountTotals, dispersion: Array) -> Array:
             spread = betaln(strength * rate + events, (strength + weight) * r) - betaln(strength * rate, strength * r)
             return np.where(is_poisson, poisson, spread)
 
-        found: Array = evidence(a.weight, a.total) + evidence(b.weight, b.total) - evidence(n, total)
+        found: Array = evidence(*a) + evidence(*b) - evidence(n, total)
         return found
 
     return np.where(total > 0, mixed_over_strengths(factor), 0.0)
 
 
 # ---------------------------------------------------------------------- by the kind of sums
+
+
+def _of_shares(name: str, what: str, states: Sequence[Any], a: Array, b: Array) -> ColumnFactors:
+    """Weigh two laws of states, from counts (n_states, n_classes)."""
+    *factor, common = shares_factor(*with_all_classes(a, b))
+    return ColumnFactors(name, what, np.array(factor), _shares_told(states, a, b), float(common))
 
 
 @singledispatch
@@ -211,7 +300,7 @@ def _(a: CategoryCounts, b: CategoryCounts, told: dict[str, Column]) -> Iterator
         column = told.get(variable.name)
         states = tuple(variable.states) if column is None or column.cuts is None else tuple(bin_labels(column))
         counts = [part.of_column(j).astype(np.float64) for part in (a, b)]
-        yield ColumnFactors(variable.name, "values", shares_factor(*counts), _shares_told(states, *counts))
+        yield _of_shares(variable.name, "values", states, *counts)
 
 
 @_values.register
@@ -229,12 +318,14 @@ def _normal(
 ) -> Iterator[ColumnFactors]:
     shape = (of.n_classes, of.n_columns)
     here, there = (tuple(np.broadcast_to(x, shape).astype(np.float64) for x in part) for part in (a, b))
-    factor = normal_factor(here, there)  # type: ignore[arg-type]
+    *factor, common = normal_factor(*_numbers_of_all_classes(here, there))  # type: ignore[arg-type]
+    of_class = np.array(factor).reshape(shape)
     for j in range(of.n_columns):
         name = of.column_name(j)
         is_log = name in told and told[name].family == "lognormal"
         own = [tuple(x[:, j] for x in part) for part in (here, there)]
-        yield ColumnFactors(name, "values", factor[:, j], _numbers_told(own[0], own[1], is_log=is_log))
+        told_of = _numbers_told(own[0], own[1], is_log=is_log)
+        yield ColumnFactors(name, "values", of_class[:, j], told_of, float(common[j]))
 
 
 @_values.register
@@ -242,10 +333,12 @@ def _(a: CountTotals, b: CountTotals, told: dict[str, Column]) -> Iterator[Colum
     dispersion = np.full(a.n_columns, np.inf)
     if isinstance(a, DispersedTotals) and isinstance(b, DispersedTotals):
         dispersion = DISPERSIONS[(a + b).log_evidences().argmax(axis=0)]
-    factor = _rates_factor(a, b, dispersion)
+    rates = [(part.weight.astype(np.float64), part.total.astype(np.float64)) for part in (a, b)]
+    factor = _rates_factor(*_rates_of_all_classes(*rates), dispersion)
     for j in range(a.n_columns):
         means = [part.total[:, j] / np.maximum(part.weight[:, j], 1) for part in (a, b)]
-        yield ColumnFactors(a.column_name(j), "values", factor[:, j], _means_told(*means))
+        own, common = factor[:-1, j], float(factor[-1, j])
+        yield ColumnFactors(a.column_name(j), "values", own, _means_told(*means), common)
 
 
 @_values.register
@@ -279,7 +372,7 @@ def _(a: CircleSums, b: CircleSums, told: dict[str, Column]) -> Iterator[ColumnF
 def _(a: BinaryCounts, b: BinaryCounts, told: dict[str, Column]) -> Iterator[ColumnFactors]:
     for j in range(a.n_columns):
         counts = [np.stack([p.present[:, j], p.absent[:, j]]).astype(np.float64) for p in (a, b)]
-        yield ColumnFactors(a.column_name(j), "values", shares_factor(*counts), _shares_told(("present",), *counts))
+        yield _of_shares(a.column_name(j), "values", ("present",), *counts)
 
 
 @_values.register
@@ -287,9 +380,7 @@ def _(a: FeatureSums, b: FeatureSums, told: dict[str, Column]) -> Iterator[Colum
     for j in range(a.n_columns):
         own = [(p.feature_sum[:, j], p.feature_sum.sum(axis=1)) for p in (a, b)]
         counts = [np.stack([x, np.maximum(whole - x, 0)]).astype(np.float64) for x, whole in own]
-        yield ColumnFactors(
-            a.column_name(j), "values", shares_factor(*counts), _shares_told(("share of all",), *counts)
-        )
+        yield _of_shares(a.column_name(j), "values", ("share of all",), *counts)
 
 
 @_values.register
@@ -301,11 +392,10 @@ def _(a: TextSums, b: TextSums, told: dict[str, Column]) -> Iterator[ColumnFacto
     for part in (a, b):
         present = part.present[:, used].astype(np.float64)
         absent = np.maximum(part.observed[:, None] - present, 0)
-        counts.append(np.stack([present, absent]).reshape(2, -1))  # (present or not, classes x words)
-    factor = shares_factor(*counts).reshape(a.n_classes, len(used))
+        counts.append(np.stack([present, absent]))  # (present or not, n_classes, n_words)
+    factor = shares_factor(*with_all_classes(*counts))
     words = [a.vocabulary.states[j] for j in used.tolist()]
-    share = [count[0] / np.maximum(count.sum(axis=0), 1) for count in counts]
-    before, after = (part.reshape(a.n_classes, -1) for part in share)
+    before, after = (count[0] / np.maximum(count.sum(axis=0), 1) for count in counts)
 
     def told_of(k: int) -> Figures:
         best = np.argsort(-factor[k], kind="stable")[:3]
@@ -313,7 +403,8 @@ def _(a: TextSums, b: TextSums, told: dict[str, Column]) -> Iterator[ColumnFacto
         first, second = ({words[i]: float(part[k, i]) for i in best.tolist()} for part in (before, after))
         return Figures(first, second, largest, "share")
 
-    yield ColumnFactors(a.name, "values", logsumexp(factor, axis=1) - np.log(len(used)), told_of)
+    *of_class, common = logsumexp(factor, axis=1) - np.log(len(used))
+    yield ColumnFactors(a.name, "values", np.array(of_class), told_of, float(common))
 
 
 # ---------------------------------------------------------------------- what is told
