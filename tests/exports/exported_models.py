@@ -129,6 +129,15 @@ MAKERS = {
     "GaussianNB, missing": lambda: bw.GaussianNB(missing="ignore", calibrate=True).fit(
         table()[0][["normal", "bin", "angle"]], table()[1]
     ),
+    "NaiveBayes, weights": lambda: bw.NaiveBayes(columns=MIXED, weights="learned", class_prior=[0.6, 0.3, 0.1]).fit(
+        *table()
+    ),
+    "AODE, weights": lambda: _states(bw.AODE, weighting="mi", weights="learned"),
+    "GaussianNB, weights": lambda: bw.GaussianNB(weights="learned").fit(*_whole()),
+    "CategoricalNB, weights": lambda: bw.CategoricalNB(missing="ignore", weights="learned").fit(
+        table()[0][[HOSTILE, "flag"]], table()[1]
+    ),
+    "MultinomialNB, weights": lambda: bw.MultinomialNB(weights="learned").fit(*counts()),
     "GaussianClassifier": lambda: bw.GaussianClassifier().fit(*_whole()),
     "GaussianClassifier, shared": lambda: bw.GaussianClassifier(covariance="shared").fit(*_whole()),
     "GaussianClassifier, diagonal": lambda: bw.GaussianClassifier(covariance="diagonal").fit(*_whole()),
@@ -142,10 +151,11 @@ MAKERS = {
     "CategoricalNB, missing": lambda: bw.CategoricalNB(missing="ignore").fit(table()[0][[HOSTILE, "flag"]], table()[1]),
     "NaiveBayes, dates": lambda: bw.NaiveBayes().fit(*dated()),
     "NaiveBayes, words": lambda: bw.NaiveBayes(columns={"line": "multinomial"}).fit(*texts()),
+    "NaiveBayes, weighed words": lambda: bw.NaiveBayes(weights="learned").fit(*texts()),
     "NaiveBayes, marks": lambda: bw.NaiveBayes(columns={"line": "marks"}, calibrate=True).fit(*texts()),
 }
 KINDS = tuple(MAKERS)
-OF_TEXT = ("NaiveBayes, words", "NaiveBayes, marks")
+OF_TEXT = ("NaiveBayes, words", "NaiveBayes, weighed words", "NaiveBayes, marks")
 
 fitted = cache(lambda kind: MAKERS[kind]())
 

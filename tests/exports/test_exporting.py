@@ -54,8 +54,6 @@ def test_what_cannot_be_exported_is_refused_with_its_reason():
         bw.export(fitted("SPODE"), "python", loss=by_row)
     with pytest.raises(bw.ParameterError, match="spike"):
         bw.export(bw.GaussianNB(var_smoothing=0.0).fit([[1.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]), "python")
-    with pytest.raises(bw.ParameterError, match="weights are learned"):
-        bw.export(bw.NaiveBayes(weights="learned").fit(states, y), "python")
     with pytest.raises(bw.ParameterError, match="hashed"):
         analyser = bw.TextAnalyser(n_hash=16)
         text = X.assign(line="to be or not")[["line"]]

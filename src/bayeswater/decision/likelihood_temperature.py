@@ -176,7 +176,7 @@ class LikelihoodTemperature:
 
         There are none where a usual row has one known cell: h is 1 then, and 0 without any.
         """
-        return () if self.usual <= 1 else _others(self.usual, self.together if self.temperature < 1 else None)
+        return others(self.usual, self.together if self.temperature < 1 else None)
 
     def _shares(self, known: Array) -> tuple[Array, Array]:
         return _shares(known, self.usual, self.together if self.temperature < 1 else None)
@@ -220,8 +220,10 @@ def _parts(log_proba: Array, log_prior: Array) -> tuple[Array, Array, Array]:
     return prior, np.where(possible, log_proba, 0.0) - prior, possible
 
 
-def _others(usual: float, together: int | None) -> tuple[int, ...]:
+def others(usual: float, together: int | None) -> tuple[int, ...]:
     """Which cells of a row stand beside one of a group: those that are not to be counted again."""
+    if usual <= 1:
+        return ()
     return (1,) if together is None else tuple(range(max(2, min(together, int(usual)))))  # two are a pair, no triple
 
 
@@ -244,5 +246,5 @@ def known_shares(known: Array, usual: float, together: int | None = None) -> Arr
     if together is None:
         share: Array = np.maximum(known - 1, 0) / (usual - 1)
         return share
-    others = np.array(_others(usual, together))
-    return np.minimum(np.prod(np.maximum(known[:, None] - others, 0) / (usual - others), axis=1), 1.0)
+    beside = np.array(others(usual, together))
+    return np.minimum(np.prod(np.maximum(known[:, None] - beside, 0) / (usual - beside), axis=1), 1.0)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.inference.formula import BinForm, Formula, LabelForm, NumberForm
+from bayeswater.inference.formula import BinForm, Formula, LabelForm, NumberForm, ScaledWords
 from bayeswater.typing import Array
 
 
@@ -30,13 +30,17 @@ class ScoredField:
 
 @dataclass(frozen=True)
 class TextForm:
-    """Words of a text: of our own analyser, or runs of two letters and more, alone and as `ngrams` of neighbours."""
+    """Words of a text: of our own analyser, or runs of two letters and more, alone and as `ngrams` of neighbours.
+
+    With `pairs`, our own analyser counts pairs of neighbouring words too, and three characters of unspaced scripts.
+    """
 
     words: tuple[str, ...]
     once: bool  # a word is counted once in a text
     ngrams: tuple[int, int] | None = None
     lowercase: bool = True
     stop_words: tuple[str, ...] = ()
+    pairs: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,42 @@ class ColumnTerm:
 
     cell: int
     formula: Formula
+
+
+@dataclass(frozen=True)
+class FeaturesTerm:
+    """What counts of features add together, as the words of one text."""
+
+    cells: tuple[int, ...]
+    formula: ScaledWords
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """Weights of terms by how many of them a row has (`decision/term_weights.py`).
+
+    In a row with m known terms, of `usual` ones, a term t counts as what it says of the class, times its weight,
+
+        s (t - log sum of exp(prior + t)),   s = w / (w (1 - h) + h)
+
+    with h the product of (m - o) / (usual - o) over `singles`, or over `pairs` and at most 1 where w is over 1; where
+    there are none, 1 if m is over 0. Beside it stands the shift of the classes, times h of singles and at most 1.
+    """
+
+    weight: Array  # (n_terms, n_classes)
+    shift: Array  # (n_classes,)
+    prior: Array  # (n_classes,), logarithms
+    usual: float
+    singles: tuple[int, ...]
+    pairs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class WeightedTerm:
+    """What columns add, each by its weight."""
+
+    terms: tuple[ColumnTerm, ...]
+    weighing: Weighing
 
 
 @dataclass(frozen=True)
@@ -104,6 +144,8 @@ class AverageTerm:
     where all are 0. `joints` (n_states + 1, n_classes) are logarithms of P(class, state), `marginals` those of
     P(state | class), `given[i][j]` (n_states_i + 1, n_states_j + 1, n_classes) those of P(state of j | class, state of
     i), and `implied[i][j]`, where there are any, marks pairs of states of which the first implies the second.
+
+    With a `weighing`, the logarithms of the joints of parents, less the prior, are terms that are added by weights.
     """
 
     cells: tuple[int, ...]
@@ -114,6 +156,7 @@ class AverageTerm:
     log_prior: Array
     given: tuple[tuple[Array, ...], ...]
     implied: tuple[tuple[Array, ...], ...] | None = None
+    weighing: Weighing | None = None
 
 
 @dataclass(frozen=True)
@@ -130,7 +173,7 @@ class GaussianTerm:
     degrees: Array
 
 
-Term = ColumnTerm | TreeTerm | GraphTerm | AverageTerm | GaussianTerm
+Term = ColumnTerm | FeaturesTerm | WeightedTerm | TreeTerm | GraphTerm | AverageTerm | GaussianTerm
 
 
 @dataclass(frozen=True)
@@ -187,6 +230,11 @@ class ScoringForm:
     def n_classes(self) -> int:
         """Number of classes."""
         return len(self.classes)
+
+    @property
+    def counts_known(self) -> bool:
+        """Whether scores hang on how many cells of a row are known."""
+        return self.calibration is not None or any(isinstance(term, WeightedTerm) for term in self.terms)
 
     @property
     def n_numbers(self) -> int:

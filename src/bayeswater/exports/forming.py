@@ -16,8 +16,9 @@ from bayeswater.data.reading.column_plan import COUNTS, Column, ColumnPlan
 from bayeswater.data.reading.dates import MONTHS, WEEKDAYS
 from bayeswater.data.reading.original_types import arrow_type
 from bayeswater.data.variable import Variable
-from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
+from bayeswater.decision.likelihood_temperature import PAIRS, LikelihoodTemperature, others
 from bayeswater.decision.loss import as_loss
+from bayeswater.decision.term_weights import TermWeights
 from bayeswater.errors import ParameterError, ResourceLimitError
 from bayeswater.exports.form import (
     AverageTerm,
@@ -25,6 +26,7 @@ from bayeswater.exports.form import (
     Cell,
     ColumnTerm,
     DecisionForm,
+    FeaturesTerm,
     GaussianTerm,
     GraphTerm,
     ScoredField,
@@ -32,6 +34,8 @@ from bayeswater.exports.form import (
     Term,
     TextForm,
     TreeTerm,
+    Weighing,
+    WeightedTerm,
 )
 from bayeswater.families.family import MixedJoint
 from bayeswater.families.gaussian import normal_formula
@@ -59,14 +63,14 @@ from bayeswater.inference.super_parents import SuperParents
 from bayeswater.models.calibrating import Calibration
 from bayeswater.models.categorical_nb import CategoricalNB
 from bayeswater.models.classifier import scored_by
-from bayeswater.models.feature_classifier import FeatureClassifier
+from bayeswater.models.feature_classifier import FEATURES, FeatureClassifier
 from bayeswater.models.feature_nb import BernoulliNB
 from bayeswater.models.gaussian_classifier import GaussianClassifier
 from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
-from bayeswater.models.weighing import require_no_weights
+from bayeswater.models.weighing import weighed_words_of, weights_of
 from bayeswater.structure.mutual_information import mutual_information
 from bayeswater.typing import Array
 
@@ -88,7 +92,6 @@ def form_of(model: Any, loss: Any = None) -> ScoringForm:
             f"a {type(model).__name__} cannot be exported; give a NaiveBayes, GaussianNB, MultinomialNB, ComplementNB, "
             "BernoulliNB, CategoricalNB, SPODE, TAN, AODE, KDB, SKDB or GaussianClassifier"
         )
-    require_no_weights(model)
     joint, calibration = scored_by(model)
     form: ScoringForm = maker(model, joint)
     _require_plain(form.classes, "class")
@@ -122,15 +125,29 @@ def _form(
 def _of_naive_bayes(model: NaiveBayes, joint: MixedJoint) -> ScoringForm:
     """Put the laws of all columns together."""
     plan, sums = model.columns_, model.statistics_.columns
-    found: list[tuple[ScoredField, Cell, Formula]] = []
+    groups = dict(joint.groups) | weighed_words_of(model)
+    found: list[tuple[ScoredField, Cell, Formula, str]] = []
     for key, family in families_of(plan).items():
         for j, column in enumerate(family.columns):
-            formula = joint.groups[key].formula(j)
-            found.append((*_read_off(column, family.cell_form(sums.groups[key], j), formula), formula))
+            formula = groups[key].formula(j)
+            found.append((*_read_off(column, family.cell_form(sums.groups[key], j), formula), formula, column.name))
     order = {name: place for place, name in enumerate(plan.sources)}
     found.sort(key=lambda one: order[one[0].name])
-    terms = [ColumnTerm(place, _laid_out(formula)) for place, (_, _, formula) in enumerate(found)]
-    return _form(model, joint, [one[:2] for one in found], terms, **_refusals(model))
+    terms = [ColumnTerm(place, _laid_out(one[2])) for place, one in enumerate(found)]
+    weighted = _weighted(model, terms, tuple(one[3] for one in found))
+    return _form(model, joint, [one[:2] for one in found], weighted, **_refusals(model))
+
+
+def _weighted(model: Any, terms: Sequence[ColumnTerm], names: tuple[str, ...]) -> Sequence[Term]:
+    """Put the weights of columns with some names on their terms, where there are any."""
+    weights = weights_of(model)
+    return terms if weights is None else [WeightedTerm(tuple(terms), weighing_of(weights.for_terms(names)))]
+
+
+def weighing_of(weights: TermWeights) -> Weighing:
+    """Give weights as plain data."""
+    singles, pairs = (others(weights.usual, together) for together in (None, PAIRS))
+    return Weighing(weights.weight, weights.shift, weights.log_prior, weights.usual, singles, pairs)
 
 
 def _refusals(model: Any) -> dict[str, bool]:
@@ -171,12 +188,8 @@ def _text_form(form: WordForm, name: str) -> TextForm:
     analyser = form.analyser
     if form.words is None or analyser is None:
         raise ParameterError(f"the words of column {name!r} are hashed, and cannot be exported; fit without n_hash")
-    if analyser.pairs:
-        raise ParameterError(
-            f"pairs of words of column {name!r} are counted, and cannot be exported; fit without weights"
-        )
     if analyser.vectorizer is None:
-        return TextForm(form.words, analyser.binary)
+        return TextForm(form.words, analyser.binary, pairs=analyser.pairs)
     settings = dict(analyser.vectorizer)
     beyond = settings.keys() - {"lowercase", "ngram_range", "stop_words"}
     if beyond:
@@ -212,7 +225,8 @@ def _of_gaussian_nb(model: GaussianNB, joint: GaussianJoint) -> ScoringForm:
     p, names = joint.parameters, _names(model)
     terms = [ColumnTerm(j, normal_formula(p, j)) for j in range(len(names))]
     log_prior = np.where(p.seen, joint.log_prior, -np.inf)
-    return _form(model, joint, _numbers(names, NumberForm()), terms, log_prior=log_prior, **_refusals(model))
+    weighted = _weighted(model, terms, tuple(names))
+    return _form(model, joint, _numbers(names, NumberForm()), weighted, log_prior=log_prior, **_refusals(model))
 
 
 def _of_gaussian_classifier(model: GaussianClassifier, joint: FullJoint | IndependentJoint) -> ScoringForm:
@@ -236,7 +250,8 @@ def _of_categorical_nb(model: CategoricalNB, joint: CategoryJoint) -> ScoringFor
         formula = joint.formula(j, missing_is_state=is_state)
         columns.append(_read_off(Column(variable.name, variable.name, "categorical"), _labels(variable), formula))
         terms.append(ColumnTerm(j, _laid_out(formula)))
-    return _form(model, joint, columns, terms, **_refusals(model))
+    names = tuple(variable.name for variable in model.statistics_.columns.schema)
+    return _form(model, joint, columns, _weighted(model, terms, names), **_refusals(model))
 
 
 def _labels(variable: Variable) -> LabelForm:
@@ -248,6 +263,12 @@ def _of_features(model: FeatureClassifier, joint: LinearJoint) -> ScoringForm:
     names = _names(model)
     if isinstance(model, BernoulliNB):
         return _of_marks(model, joint, names)
+    columns = _numbers(names, NumberForm(low=0.0, is_closed=True))
+    # A count is a number from 0 on: the model refuses all else, and so do those who speak for it.
+    counted: dict[str, Any] = {"refuses_missing": True, "refuses_unseen": True, "counts_nonzero": True}
+    if FEATURES in (weighed := weighed_words_of(model)):
+        learned = FeaturesTerm(tuple(range(len(names))), weighed[FEATURES].formula(0))
+        return _form(model, joint, columns, [learned], **counted)
     weight = joint.weight
     if joint.infinite_weight is not None:
         if joint.certain:
@@ -255,9 +276,7 @@ def _of_features(model: FeatureClassifier, joint: LinearJoint) -> ScoringForm:
         weight = np.where(joint.infinite_weight > 0, -np.inf, weight)
     none = np.zeros(weight.shape[1])
     terms = [ColumnTerm(j, Weights(("x",), weight[j][None], none)) for j in range(len(names))]
-    # A count is a number from 0 on: the model refuses all else, and so do those who speak for it.
-    columns = _numbers(names, NumberForm(low=0.0, is_closed=True))
-    return _form(model, joint, columns, terms, refuses_missing=True, refuses_unseen=True, counts_nonzero=True)
+    return _form(model, joint, columns, terms, **counted)
 
 
 def _of_marks(model: BernoulliNB, joint: LinearJoint, names: Sequence[str]) -> ScoringForm:
@@ -284,6 +303,9 @@ def _of_states(model: StateClassifier, joint: Any) -> ScoringForm:
         )
     ]
     terms, log_prior = terms_of_states(joint)
+    weights = weights_of(model)
+    if weights is not None:  # of AODE, whose members are the terms
+        terms = [replace(term, weighing=weighing_of(weights)) for term in terms if isinstance(term, AverageTerm)]
     return _form(model, joint, columns, terms, log_prior=log_prior, **_refusals(model))
 
 

@@ -18,11 +18,14 @@ from bayeswater.exports.form import (
     CalibrationForm,
     Cell,
     ColumnTerm,
+    FeaturesTerm,
     GaussianTerm,
     GraphTerm,
     ScoringForm,
     TextForm,
     TreeTerm,
+    Weighing,
+    WeightedTerm,
 )
 from bayeswater.inference.formula import BinForm, Circle, Distance, LabelForm, Lookup, NumberForm, Weights
 from bayeswater.typing import Array
@@ -270,6 +273,47 @@ def _column(graph: Graph, term: ColumnTerm, cells: list[str]) -> str:
     return graph("Where", graph("IsNaN", x), np.array(0.0), found)
 
 
+def _features(graph: Graph, term: FeaturesTerm, cells: list[str]) -> str:
+    """Scale counts to length 1, as words of a text."""
+    x, f = graph("Concat", *(cells[cell] for cell in term.cells), axis=1), term.formula
+    if f.is_marked:
+        amount = graph.cast(graph("Greater", x, np.array(0.0)), "DOUBLE")
+    else:
+        amount = graph("Log", graph("Add", x, np.array(1.0)))
+    length = graph("Sqrt", graph.reduce("ReduceSum", graph("Mul", amount, amount), 1, keepdims=1))
+    is_empty = graph("Equal", length, np.array(0.0))
+    scaled = graph("Div", amount, graph("Where", is_empty, np.array(1.0), length))
+    found = graph("Add", graph("MatMul", scaled, f.weights), f.intercept[None])
+    return graph("Where", is_empty, np.array(0.0), found)
+
+
+def _weighted(graph: Graph, term: WeightedTerm, cells: list[str]) -> str:
+    terms = graph("Concat", *(graph.at(_column(graph, own, cells), 1) for own in term.terms), axis=1)
+    return _weighed(graph, term.weighing, terms, graph.total(graph.known))
+
+
+def _weighed(graph: Graph, w: Weighing, terms: str, known: str) -> str:
+    """Add terms (n_rows, n_terms, n_classes) by their weights, of which so many are known: (n_rows, 1)."""
+    low = _known_share(graph, known, w.usual, w.singles)
+    high = graph("Min", _known_share(graph, known, w.usual, w.pairs), np.array(1.0))
+    joint = graph("Add", terms, w.prior[None, None])
+    top = graph.reduce("ReduceMax", joint, 2, keepdims=1)
+    top = graph("Where", graph("Equal", top, np.array(-np.inf)), np.array(0.0), top)
+    whole = graph.reduce("ReduceSum", graph("Exp", graph("Sub", joint, top)), 2, keepdims=1)
+    whole = graph("Where", graph("Equal", whole, np.array(0.0)), np.array(1.0), whole)
+    said = graph("Sub", graph("Sub", terms, top), graph("Log", whole))
+    share = graph("Where", (w.weight > 1)[None], graph.at(high, 2), graph.at(low, 2))
+    spread = graph("Add", graph("Mul", share, (1 - w.weight)[None]), w.weight[None])
+    is_none = graph("Equal", spread, np.array(0.0))  # of no weight, in a row of one cell
+    weight = graph("Div", w.weight[None], graph("Where", is_none, np.array(1.0), spread))
+    weight = graph("Where", is_none, np.array(1.0), weight)
+    is_impossible = graph("Equal", terms, np.array(-np.inf))
+    said = graph("Where", is_impossible, np.array(0.0), said)
+    counted = graph("Where", is_impossible, np.array(-np.inf), graph("Mul", said, weight))
+    shift = graph("Mul", graph("Min", low, np.array(1.0)), w.shift[None])
+    return graph("Add", graph.reduce("ReduceSum", counted, 1), shift)
+
+
 def _tree(graph: Graph, term: TreeTerm, cells: list[str]) -> str:
     code = [cells[cell] for cell in term.cells]
     n_states = [table.shape[1] for table in term.tables]
@@ -351,14 +395,21 @@ def _average(graph: Graph, term: AverageTerm, cells: list[str]) -> str:
     joint = graph(
         "Add", graph.reduce("ReduceSum", terms, 2), graph("Gather", np.concatenate(term.joints), slots, axis=0)
     )
-    joint = graph("Where", graph.at(graph("Greater", weight, np.array(0.0)), 2), joint, np.array(-np.inf))
-    top = graph.reduce("ReduceMax", joint, 1, keepdims=1)
-    top = graph("Where", graph("Equal", top, np.array(-np.inf)), np.array(0.0), top)
-    sums = graph.reduce("ReduceSum", graph("Mul", graph("Exp", graph("Sub", joint, top)), graph.at(weight, 2)), 1)
+    can_be = graph("Greater", weight, np.array(0.0))
     whole = graph.reduce("ReduceSum", weight, 1, keepdims=1)
     is_alone = graph("Equal", whole, np.array(0.0))
-    safe = graph("Where", is_alone, np.array(1.0), whole)
-    mean = graph("Sub", graph("Add", graph("Log", sums), graph("Squeeze", top, np.array([1]))), graph("Log", safe))
+    if term.weighing is not None:
+        counted = np.where(np.isfinite(term.log_prior), term.log_prior, 0.0)
+        terms = graph("Where", graph.at(can_be, 2), graph("Sub", joint, counted[None, None]), np.array(0.0))
+        members = graph.reduce("ReduceSum", graph.cast(can_be, "DOUBLE"), 1, keepdims=1)
+        mean = graph("Add", _weighed(graph, term.weighing, terms, members), term.log_prior[None])
+    else:
+        joint = graph("Where", graph.at(can_be, 2), joint, np.array(-np.inf))
+        top = graph.reduce("ReduceMax", joint, 1, keepdims=1)
+        top = graph("Where", graph("Equal", top, np.array(-np.inf)), np.array(0.0), top)
+        sums = graph.reduce("ReduceSum", graph("Mul", graph("Exp", graph("Sub", joint, top)), graph.at(weight, 2)), 1)
+        safe = graph("Where", is_alone, np.array(1.0), whole)
+        mean = graph("Sub", graph("Add", graph("Log", sums), graph("Squeeze", top, np.array([1]))), graph("Log", safe))
     marginal = graph.reduce("ReduceSum", graph("Gather", np.concatenate(term.marginals), slots, axis=0), 1)
     return graph("Where", is_alone, graph("Add", marginal, term.log_prior[None]), mean)
 
@@ -379,6 +430,8 @@ def _gaussian(graph: Graph, term: GaussianTerm, cells: list[str]) -> str:
 
 TERMS: dict[type, Callable[[Graph, Any, list[str]], str]] = {
     ColumnTerm: _column,
+    FeaturesTerm: _features,
+    WeightedTerm: _weighted,
     TreeTerm: _tree,
     GraphTerm: _graph_term,
     AverageTerm: _average,
@@ -402,20 +455,20 @@ def _shares(graph: Graph, scores: str) -> str:
     return graph("Div", weight, graph.reduce("ReduceSum", weight, 1, keepdims=1))
 
 
+def _known_share(graph: Graph, known: str, usual: float, others: tuple[int, ...]) -> str:
+    """Say how much a row with so many known cells has of what holds for a usual one."""
+    share = graph.cast(graph("Greater", known, np.array(0.0)), "DOUBLE")
+    for o in others:
+        part = graph("Div", graph("Max", graph("Sub", known, np.array(float(o))), np.array(0.0)), np.array(usual - o))
+        share = graph("Mul", share, part)
+    return share
+
+
 def _calibrated(graph: Graph, c: CalibrationForm, scores: str) -> str:
     """Temper the likelihood by how many cells are known, shift, let it lapse, doubt what is impossible."""
-    known = graph.total(graph.known)
-    share = graph.cast(graph("Greater", known, np.array(0.0)), "DOUBLE")
-    if c.others:
-        parts = [
-            graph("Div", graph("Max", graph("Sub", known, np.array(float(o))), np.array(0.0)), np.array(c.usual - o))
-            for o in c.others
-        ]
-        share = parts[0]
-        for part in parts[1:]:
-            share = graph("Mul", share, part)
-        if len(parts) > 1:
-            share = graph("Min", share, np.array(1.0))
+    share = _known_share(graph, graph.total(graph.known), c.usual, c.others)
+    if len(c.others) > 1:
+        share = graph("Min", share, np.array(1.0))
     bounded = graph("Min", share, np.array(1.0))
     slope = graph("Div", np.array(1.0), graph("Add", graph("Mul", share, np.array(c.temperature - 1)), np.array(1.0)))
     impossible = graph("Equal", scores, np.array(-np.inf))

@@ -12,6 +12,7 @@ const UNSPACED =
   "\\u{0e00}-\\u{0eff}\\u{1000}-\\u{109f}\\u{a9e0}-\\u{a9ff}\\u{aa60}-\\u{aa7f}\\u{1780}-\\u{17ff}\\u{3000}-\\u{312f}" +
   "\\u{31a0}-\\u{31ff}\\u{ff66}-\\u{ff9f}\\u{3400}-\\u{9fff}\\u{f900}-\\u{faff}\\u{1aff0}-\\u{1b16f}\\u{20000}-\\u{3ffff}";
 const PIECES = new RegExp(`[${UNSPACED}]+|[^${UNSPACED}]+`, "gu"), STRETCH = new RegExp(`^[${UNSPACED}]`, "u");
+const UNSPACED_CHARACTER = new RegExp(`[${UNSPACED}]`, "u");
 const RUNS = /[\p{L}\p{N}_][\p{L}\p{N}_\p{M}]*/gu, PAIRS = /[\p{L}\p{N}_]{2,}/gu;
 
 class RowRefused extends Error {}
@@ -87,16 +88,22 @@ function split(text, form) {
       for (let at = 0; at + n <= words.length; at++) found.push(words.slice(at, at + n).join(" "));
     return found;
   }
-  const found = [];
-  for (const run of text.match(RUNS) || []) {
-    for (const piece of run.toLowerCase().normalize("NFC").match(PIECES) || []) {
+  const found = [], longest = form.pairs ? 3 : 2;
+  const runs = (text.match(RUNS) || []).map((run) => run.toLowerCase().normalize("NFC"));
+  for (const run of runs) {
+    for (const piece of run.match(PIECES) || []) {
       if (!STRETCH.test(piece)) found.push(piece);
       else {
         const characters = [...piece];
-        found.push(...characters, ...characters.slice(1).map((character, i) => characters[i] + character));
+        for (let n = 1; n <= longest; n++)
+          for (let at = 0; at + n <= characters.length; at++) found.push(characters.slice(at, at + n).join(""));
       }
     }
   }
+  if (form.pairs)
+    runs.slice(1).forEach((run, i) => {
+      if (!UNSPACED_CHARACTER.test(runs[i]) && !UNSPACED_CHARACTER.test(run)) found.push(runs[i] + " " + run);
+    });
   return found;
 }
 
@@ -132,6 +139,14 @@ const FORMULAS = {
     const half = (Math.PI * x) / f.period;
     return f.intercept.map((intercept, k) => intercept - 2 * f.kappa[k] * Math.sin(half - f.mu[k] / 2) ** 2);
   },
+  ScaledWords(f, counts) {
+    const amounts = [...counts].map(([code, count]) => [code, f.is_marked ? 1 : Math.log1p(count)]);
+    const length = Math.sqrt(sum(amounts.map(([, amount]) => amount * amount)));
+    if (!length) return f.intercept.map(() => 0);
+    let total = f.intercept;
+    for (const [code, amount] of amounts) total = total.map((t, k) => t + (amount / length) * f.weights[code][k]);
+    return total;
+  },
   WordWeights(f, counts) {
     let total = f.intercept;
     for (const [code, count] of counts) total = total.map((t, k) => t + (f.once ? 1 : count) * f.weights[code][k]);
@@ -139,7 +154,43 @@ const FORMULAS = {
   },
 };
 
+// How much a row with so many known cells has of what holds for a usual one.
+const knownShare = (known, usual, others) =>
+  others.length ? others.reduce((share, o) => (share * Math.max(known - o, 0)) / (usual - o), 1) : Number(known > 0);
+
+// A function of terms, and of how many are known: what they say of the class, each by its weight.
+function weighing(w) {
+  return (terms, known) => {
+    const low = knownShare(known, w.usual, w.singles), high = Math.min(knownShare(known, w.usual, w.pairs), 1);
+    const total = w.shift.map((shift) => Math.min(low, 1) * shift);
+    terms.forEach((own, i) => {
+      const common = own.some((t) => t) ? logSum(own.map((t, k) => w.prior[k] + t)) : 0;
+      own.forEach((t, k) => {
+        const weight = w.weight[i][k], h = weight > 1 ? high : low, whole = weight * (1 - h) + h;
+        const said = common > -Infinity ? t - common : t;
+        total[k] += t === -Infinity ? said : said * (whole > 0 ? weight / whole : 1);
+      });
+    });
+    return total;
+  };
+}
+
 const TERMS = {
+  FeaturesTerm(model, term) {
+    return (cells) => {
+      const counts = term.cells.map((cell, j) => [j, cells[cell]]).filter(([, count]) => count);
+      return FORMULAS.ScaledWords(term.formula, counts);
+    };
+  },
+
+  WeightedTerm(model, term) {
+    const terms = term.terms.map((own) => TERMS.ColumnTerm(model, own)), addUp = weighing(term.weighing);
+    return (cells) => {
+      const known = sum(term.terms.map((own) => Number(model.isKnown(own.cell, cells[own.cell]))));
+      return addUp(terms.map((add) => add(cells)), known);
+    };
+  },
+
   ColumnTerm(model, term) {
     const none = model.classes.map(() => 0), add = FORMULAS[term.formula.kind];
     return (cells) => (cells[term.cell] === null ? none : add(term.formula, cells[term.cell]));
@@ -200,8 +251,9 @@ const TERMS = {
     };
   },
 
-  // The mean of the joints of all parents that the row can have.
+  // The mean of the joints of all parents that the row can have; with weights, their sum.
   AverageTerm(model, term) {
+    const addUp = term.weighing && weighing(term.weighing);
     const nStates = term.cells.map((cell) => model.form.cells[cell].n_states);
     const classes = range(model.classes.length), all = range(nStates.length);
     return (values) => {
@@ -213,15 +265,14 @@ const TERMS = {
       const total = sum(weights);
       if (!total) return classes.map((k) => term.log_prior[k] + sum(all.map((j) => term.marginals[j][states[j]][k])));
       const used = all.filter((i) => weights[i]);
-      return classes.map((k) => {
-        const parts = used.map(
-          (i) =>
-            Math.log(weights[i]) +
-            term.joints[i][states[i]][k] +
-            sum(all.map((j) => term.given[i][j][states[i]][states[j]][k]))
-        );
-        return logSum(parts) - Math.log(total);
-      });
+      const member = (i, k) =>
+        term.joints[i][states[i]][k] + sum(all.map((j) => term.given[i][j][states[i]][states[j]][k]));
+      if (addUp) {
+        const prior = term.log_prior, counted = prior.map((p) => (p > -Infinity ? p : 0));
+        const members = all.map((i) => classes.map((k) => (weights[i] ? member(i, k) - counted[k] : 0)));
+        return addUp(members, used.length).map((t, k) => prior[k] + t);
+      }
+      return classes.map((k) => logSum(used.map((i) => Math.log(weights[i]) + member(i, k))) - Math.log(total));
     };
   },
 
@@ -311,14 +362,18 @@ class Scorer {
   }
 
   known(cells) {
+    const isText = (place) => this.form.cells[place].form.kind === "TextForm";
     return sum(
-      this.form.cells.map((cell, place) => {
-        const value = cells[place];
-        if (cell.form.kind === "TextForm") return value === null ? 0 : value.size;
-        if (cell.form.kind === "NumberForm") return Number(value !== null && !(this.form.counts_nonzero && value === 0));
-        return Number(value < cell.n_states);
-      })
+      cells.map((value, place) => (isText(place) ? (value === null ? 0 : value.size) : Number(this.isKnown(place, value))))
     );
+  }
+
+  // Whether a cell is known; a text is if any of its words is.
+  isKnown(place, value) {
+    const cell = this.form.cells[place];
+    if (cell.form.kind === "TextForm") return value !== null && value.size > 0;
+    if (cell.form.kind === "NumberForm") return value !== null && !(this.form.counts_nonzero && value === 0);
+    return value < cell.n_states;
   }
 
   // Log-joints of the classes; those of the prior where no class can have the row.
@@ -331,8 +386,7 @@ class Scorer {
   calibrated(joints, known) {
     const c = this.calibration;
     const scores = logShares(logShares(joints).map((score, k) => score + c.to_counted[k]));
-    let share = c.others.reduce((product, o) => (product * Math.max(known - o, 0)) / (c.usual - o), 1);
-    if (!c.others.length) share = Number(known > 0);
+    let share = knownShare(known, c.usual, c.others);
     if (c.others.length > 1) share = Math.min(share, 1);
     const bounded = Math.min(share, 1), slope = 1 / (1 + (c.temperature - 1) * share);
     let found = logShares(

@@ -23,7 +23,7 @@ UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f\u1780-\u17ff\u3000-\u312f\u31a0-\u31ff\uff66-\uff9f"
     "\u3400-\u9fff\uf900-\ufaff\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
 )
-PIECES = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
+PIECES, STRETCH = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+"), re.compile(f"[{UNSPACED}]")
 
 
 class RowRefused(ValueError):
@@ -97,16 +97,20 @@ class Scorer:
 
     def known(self, cells: Any) -> Any:
         """Count the cells that are known, the words of a text one by one."""
-        known = 0
-        for cell, value in zip(self.form["cells"], cells, strict=True):
-            kind = cell["form"]["kind"]
-            if kind == "TextForm":
-                known += len(value or ())
-            elif kind == "NumberForm":
-                known += value is not None and not (self.form["counts_nonzero"] and value == 0)
-            else:
-                known += value < cell["n_states"]
-        return known
+        kinds = [cell["form"]["kind"] for cell in self.form["cells"]]
+        return sum(
+            len(value or ()) if kind == "TextForm" else self.is_known(place, value)
+            for place, (kind, value) in enumerate(zip(kinds, cells, strict=True))
+        )
+
+    def is_known(self, place: Any, value: Any) -> Any:
+        """Tell whether a cell is known; a text is if any of its words is."""
+        cell = self.form["cells"][place]
+        if cell["form"]["kind"] == "TextForm":
+            return bool(value)
+        if cell["form"]["kind"] == "NumberForm":
+            return value is not None and not (self.form["counts_nonzero"] and value == 0)
+        return value < cell["n_states"]
 
     # ------------------------------------------------------------------ scores
 
@@ -121,9 +125,7 @@ class Scorer:
     def _calibrated(self, scores: Any, known: Any) -> Any:
         c = self.calibration
         scores = _log_shares([s + t for s, t in zip(_log_shares(scores), c["to_counted"], strict=True)])
-        share = (
-            math.prod(max(known - o, 0) / (c["usual"] - o) for o in c["others"]) if c["others"] else float(known > 0)
-        )
+        share = _known_share(known, c["usual"], c["others"])
         share = min(share, 1.0) if len(c["others"]) > 1 else share
         bounded, slope = min(share, 1.0), 1 / (1 + (c["temperature"] - 1) * share)
         found = [
@@ -197,13 +199,60 @@ def _words(f: Any, counts: Any) -> Any:
     return total
 
 
+def _scaled(f: Any, counts: Any) -> Any:
+    amounts = {code: 1.0 if f["is_marked"] else math.log1p(count) for code, count in counts.items()}
+    length = math.sqrt(sum(amount * amount for amount in amounts.values()))
+    if not length:
+        return [0.0] * len(f["intercept"])
+    total = list(f["intercept"])
+    for code, amount in amounts.items():
+        total = [t + amount / length * w for t, w in zip(total, f["weights"][code], strict=True)]
+    return total
+
+
 _FORMULAS = {
     "Lookup": _lookup,
     "Distance": _distance,
     "Weights": _weights,
     "Circle": _circle,
     "WordWeights": _words,
+    "ScaledWords": _scaled,
 }
+
+
+def _features(scorer: Any, term: Any) -> Any:
+    formula = _numbers(term["formula"])
+    return lambda cells: _scaled(formula, {j: cells[cell] for j, cell in enumerate(term["cells"]) if cells[cell]})
+
+
+def _weighted(scorer: Any, term: Any) -> Any:
+    terms = [(own["cell"], _column(scorer, own)) for own in term["terms"]]
+    add_up = _weighing(_numbers(term["weighing"]))
+
+    def add(cells: Any) -> Any:
+        is_there = [scorer.is_known(cell, cells[cell]) for cell, _ in terms]
+        return add_up([own(cells) for _, own in terms], sum(is_there))
+
+    return add
+
+
+def _weighing(w: Any) -> Any:
+    """Give a function of terms, and how many are known: what they say of the class, each by its weight."""
+
+    def add_up(terms: Any, known: Any) -> Any:
+        low = _known_share(known, w["usual"], w["singles"])
+        high = min(_known_share(known, w["usual"], w["pairs"]), 1.0)
+        total = [min(low, 1.0) * shift for shift in w["shift"]]
+        for own, weights in zip(terms, w["weight"], strict=True):
+            common = _log_sum([prior + t for prior, t in zip(w["prior"], own, strict=True)]) if any(own) else 0.0
+            for k, (t, weight) in enumerate(zip(own, weights, strict=True)):
+                h = high if weight > 1 else low
+                whole = weight * (1 - h) + h
+                said = t - common if common > -INFINITE else t
+                total[k] += said if t == -INFINITE else said * (weight / whole if whole > 0 else 1.0)
+        return total
+
+    return add_up
 
 
 def _tree(scorer: Any, term: Any) -> Any:
@@ -298,8 +347,14 @@ def _average(scorer: Any, term: Any) -> Any:
     n_states = [scorer.form["cells"][cell]["n_states"] for cell in cells]
     classes, every, log_prior = range(len(scorer.classes)), range(len(cells)), _numbers(term["log_prior"])
 
+    add_up = term["weighing"] and _weighing(_numbers(term["weighing"]))
+
+    def member(i: Any, k: Any, states: Any) -> Any:
+        given_i = sum(given[i][j][states[i]][states[j]][k] for j in every)
+        return joints[i][states[i]][k] + given_i - (log_prior[k] if log_prior[k] > -INFINITE else 0.0)
+
     def add(values: Any) -> Any:
-        """Mean of the joints of all parents that the row can have."""
+        """Mean of the joints of all parents that the row can have; with weights, their sum."""
         states = [values[cell] for cell in cells]
         if implied is not None:
             states = [
@@ -311,6 +366,9 @@ def _average(scorer: Any, term: Any) -> Any:
         total = sum(weights)
         if not total:
             return [log_prior[k] + sum(marginals[j][states[j]][k] for j in every) for k in classes]
+        if add_up is not None:
+            members = [[0.0 if not weights[i] else member(i, k, states) for k in classes] for i in every]
+            return [prior + t for prior, t in zip(log_prior, add_up(members, sum(map(bool, weights))), strict=True)]
         found = []
         for k in classes:
             parts = [
@@ -350,6 +408,8 @@ def _gaussian(scorer: Any, term: Any) -> Any:
 
 _ADD = {
     "ColumnTerm": _column,
+    "FeaturesTerm": _features,
+    "WeightedTerm": _weighted,
     "TreeTerm": _tree,
     "GraphTerm": _graph,
     "AverageTerm": _average,
@@ -458,13 +518,16 @@ def _split(text: Any, form: Any) -> Any:
             " ".join(words[at : at + n]) for n in range(least, most + 1) for at in range(max(0, len(words) - n + 1))
         ]
     found = []
-    for run in _runs(text):
-        run = unicodedata.normalize("NFC", run.lower())
+    runs = [unicodedata.normalize("NFC", run.lower()) for run in _runs(text)]
+    for run in runs:
         for piece in PIECES.findall(run):
-            if not re.match(f"[{UNSPACED}]", piece):
+            if not STRETCH.match(piece):
                 found.append(piece)
             else:
-                found += [*piece, *map("".join, pairwise(piece))]
+                longest = 3 if form["pairs"] else 2
+                found += [piece[at : at + n] for n in range(1, longest + 1) for at in range(len(piece) - n + 1)]
+    if form["pairs"]:
+        found += [f"{a} {b}" for a, b in pairwise(runs) if not (STRETCH.search(a) or STRETCH.search(b))]
     return found
 
 
@@ -479,6 +542,11 @@ def _runs(text: Any) -> Any:
             runs.append(run)
             run = ""
     return [*runs, run] if run else runs
+
+
+def _known_share(known: Any, usual: Any, others: Any) -> Any:
+    """Say how much a row with so many known cells has of what holds for a usual one."""
+    return math.prod(max(known - o, 0) / (usual - o) for o in others) if others else float(known > 0)
 
 
 def _log_sum(scores: Any) -> Any:

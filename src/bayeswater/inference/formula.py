@@ -9,7 +9,7 @@ of these forms; what is none of its own is left out, as unseen:
 - `WordForm`: words, with how often each is there
 
 and a formula says what it adds to the log-joint of each class, up to what all classes share: `Lookup`, `Distance`,
-`Weights`, `Circle`, `WordWeights`. Arrays end with one entry for each class.
+`Weights`, `Circle`, `WordWeights`, `ScaledWords`. Arrays end with one entry for each class.
 """
 
 from dataclasses import dataclass
@@ -127,4 +127,16 @@ class WordWeights:
     certain: bool = False
 
 
-Formula = Lookup | Distance | Weights | Circle | WordWeights
+@dataclass(frozen=True)
+class ScaledWords:
+    """What each word adds (n_words, n_classes) in a text of length 1, and any text with a known word: (n_classes,).
+
+    A word is a mark, or (not `is_marked`) the logarithm of 1 + its count; together they are scaled to length 1.
+    """
+
+    weights: Array
+    intercept: Array
+    is_marked: bool
+
+
+Formula = Lookup | Distance | Weights | Circle | WordWeights | ScaledWords

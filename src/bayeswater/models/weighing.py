@@ -437,6 +437,18 @@ def shapes_of_texts(model: WeighsTerms) -> dict[str, Any]:
     return {text.name: text.shape for text in model._text_sums().values()}
 
 
+def weights_of(model: Any) -> TermWeights | None:
+    """Give the weights of the terms of a model; None where there are none."""
+    return model._row_weights if isinstance(model, WeighsTerms) else None
+
+
+def weighed_words_of(model: Any) -> dict[str, Any]:
+    """Give the texts of a model whose words have weights, by their group."""
+    if not isinstance(model, WeighsTerms):
+        return {}
+    return {key: model._term_joint().groups[key] for key in model._learned_words}
+
+
 def require_no_weights(model: Any) -> None:
     """Refuse to write weighted scores as a formula of the cells alone."""
     if isinstance(model, WeighsTerms) and model._is_weighed:

@@ -1,4 +1,5 @@
-/* The mean of joints with each column in turn as the parent of all others; naive Bayes where none can be. */
+/* The mean of joints with each column in turn as the parent of all others, or their logarithms added by weights; naive
+   Bayes where none can be. */
 static int add_average(const int *code, double *score) {
   int state[AVERAGE_COLUMNS];
   double weight[AVERAGE_COLUMNS], whole = 0;
@@ -16,6 +17,26 @@ static int add_average(const int *code, double *score) {
   for (int i = 0; i < AVERAGE_COLUMNS; i++) whole += weight[i] = average_weight[average_slot[i] + state[i]];
   if (!(whole > 0))
     for (int i = 0; i < AVERAGE_COLUMNS; i++) whole += weight[i] = average_even[average_slot[i] + state[i]];
+#if AVERAGE_WEIGHED
+  if (whole > 0) {
+    int members = 0;
+    for (int i = 0; i < AVERAGE_COLUMNS; i++) members += weight[i] > 0;
+    const double low = single_share(members), high = pair_share(members);
+    for (int k = 0; k < N_CLASSES; k++) score[k] += average_prior[k] + fmin(low, 1) * weighing_shift[k];
+    for (int i = 0; i < AVERAGE_COLUMNS; i++) {
+      if (!(weight[i] > 0)) continue;
+      const int slot = average_slot[i] + state[i];
+      double term[N_CLASSES];
+      for (int k = 0; k < N_CLASSES; k++) {
+        term[k] = average_joint[slot * N_CLASSES + k] - (average_prior[k] > -INFINITY ? average_prior[k] : 0);
+        for (int j = 0; j < AVERAGE_COLUMNS; j++)
+          term[k] += average_given[((long)slot * AVERAGE_SLOTS + average_slot[j] + state[j]) * N_CLASSES + k];
+      }
+      weigh(term, weighing_weight + i * N_CLASSES, low, high, score);
+    }
+    return 0;
+  }
+#endif
   for (int k = 0; k < N_CLASSES; k++) {
     if (!(whole > 0)) {
       score[k] += average_prior[k];

@@ -3,7 +3,8 @@
 Every cell of a row is a double, in the order of the columns: a number; a date in seconds since 1970, as the clock on
 the wall shows it; a label by its place, which a function finds; NAN where it is missing. The tables stand in the file
 as constants, with the functions that look them up beside them; terms of dependent columns are in `tree.c`, `graph.c`
-and `average.c`. In single precision tables are half as long, and sums still those of doubles.
+and `average.c`, weights of terms in `weigh.c`. In single precision tables are half as long, and sums still those of
+doubles.
 """
 
 import re
@@ -20,11 +21,14 @@ from bayeswater.exports.form import (
     CalibrationForm,
     Cell,
     ColumnTerm,
+    FeaturesTerm,
     GaussianTerm,
     GraphTerm,
     ScoringForm,
     TextForm,
     TreeTerm,
+    Weighing,
+    WeightedTerm,
 )
 from bayeswater.inference.formula import BinForm, Circle, Distance, LabelForm, Lookup, NumberForm, Weights
 from bayeswater.typing import Array
@@ -246,34 +250,83 @@ def labels_text(form: ScoringForm, p: str) -> str:
 # ---------------------------------------------------------------------- terms
 
 
-def _column(source: CSource, term: ColumnTerm, place: int) -> None:
+def _column(source: CSource, term: ColumnTerm, place: int, into: str = "score") -> None:
     f, cell = term.formula, term.cell
     loop = "for (int k = 0; k < N_CLASSES; k++)"
     if isinstance(f, Lookup):
         source.data.append(constants(f"table_{place}", f.log_likelihood.ravel(), "real"))
-        source.body.append(f"  {loop} score[k] += table_{place}[code[{cell}] * N_CLASSES + k];")
+        source.body.append(f"  {loop} {into}[k] += table_{place}[code[{cell}] * N_CLASSES + k];")
         return
     x = f"number[{cell}]"
     if isinstance(f, Distance):
         for name in ("intercept", "weight", "mean", "scale"):
             source.data.append(constants(f"{name}_{place}", getattr(f, name)))
         z = "log1p(v * v)" if f.is_student else "v * v"
-        line = f"v = ({f'log({x})' if f.is_log else x} - mean_{place}[k]) * scale_{place}[k], score[k] += "
+        line = f"v = ({f'log({x})' if f.is_log else x} - mean_{place}[k]) * scale_{place}[k], {into}[k] += "
         line += f"intercept_{place}[k] - weight_{place}[k] * {z};"
     elif isinstance(f, Circle):
         for name in ("intercept", "kappa", "mu"):
             source.data.append(constants(f"{name}_{place}", getattr(f, name)))
-        line = f"v = sin({x} * {number(np.pi)} / {number(f.period)} - mu_{place}[k] / 2), score[k] += "
+        line = f"v = sin({x} * {number(np.pi)} / {number(f.period)} - mu_{place}[k] / 2), {into}[k] += "
         line += f"intercept_{place}[k] - 2 * kappa_{place}[k] * v * v;"
     else:
         assert isinstance(f, Weights)
         source.data.append(constants(f"intercept_{place}", f.intercept))
-        line = f"score[k] += intercept_{place}[k];"
+        line = f"{into}[k] += intercept_{place}[k];"
         written = {"x": x, "log x": f"log({x})", "log(1 - x)": f"log1p(-{x})"}
         for i, (feature, weights) in enumerate(zip(f.features, f.weights, strict=True)):
             source.data.append(constants(f"weight_{place}_{i}", weights))
-            line += f"\n    if ((v = {written[feature]}) != 0) {loop} score[k] += v * weight_{place}_{i}[k];"
+            line += f"\n    if ((v = {written[feature]}) != 0) {loop} {into}[k] += v * weight_{place}_{i}[k];"
     source.body.append(f"  if (!isnan({x})) {{\n    {loop} {line}\n  }}")
+
+
+def _features(source: CSource, term: FeaturesTerm, place: int) -> None:
+    f, n = term.formula, len(term.cells)
+    source.data += [constants("feature_weight", f.weights.ravel(), "real"), constants("any_feature", f.intercept)]
+    amount = "number[j] > 0" if f.is_marked else "log1p(number[j])"
+    source.body.append(
+        f"""\
+  double length = 0;
+  for (int j = 0; j < {n}; j++) v = {amount}, length += v * v;
+  if (length > 0) {{
+    length = sqrt(length);
+    for (int k = 0; k < N_CLASSES; k++) score[k] += any_feature[k];
+    for (int j = 0; j < {n}; j++)
+      if ((v = {amount}) != 0)
+        for (int k = 0; k < N_CLASSES; k++) score[k] += v / length * feature_weight[j * N_CLASSES + k];
+  }}"""
+    )
+
+
+def _weighing(source: CSource, w: Weighing) -> None:
+    source.data += [
+        constants("weighing_weight", w.weight.ravel()),
+        constants("weighing_shift", w.shift),
+        constants("weighing_prior", w.prior),
+    ]
+    source.functions["log_sum"] = LOG_SUM
+    for name, others, most in (("single", w.singles, "INFINITY"), ("pair", w.pairs, "1")):
+        source.functions[f"{name}_share"] = (
+            f"static double {name}_share(int known) {{ return fmin({_known_share(w.usual, others)}, {most}); }}\n"
+        )
+    source.functions["weigh"] = (HERE / "weigh.c").read_text(encoding="utf-8")
+
+
+def _known_share(usual: float, others: Iterable[int]) -> str:
+    """Write how much a row with so many known cells has of what holds for a usual one."""
+    return " * ".join(f"fmax(known - {o}, 0) / {number(usual - o)}" for o in others) or "(known > 0)"
+
+
+def _weighted(source: CSource, term: WeightedTerm, place: int) -> None:
+    _weighing(source, term.weighing)
+    source.body += [
+        "  const double low = single_share(known), high = pair_share(known);",
+        "  for (int k = 0; k < N_CLASSES; k++) score[k] += fmin(low, 1) * weighing_shift[k];",
+    ]
+    for i, own in enumerate(term.terms):
+        source.body.append("  {\n  double term[N_CLASSES] = {0};")
+        _column(source, own, i, "term")
+        source.body.append(f"  weigh(term, weighing_weight + {i} * N_CLASSES, low, high, score);\n  }}")
 
 
 def _file(source: CSource, name: str) -> None:
@@ -329,6 +382,7 @@ def _average(source: CSource, term: AverageTerm, place: int) -> None:
     source.data += [
         f"#define AVERAGE_COLUMNS {len(states)}\n#define AVERAGE_SLOTS {slots[-1]}\n",
         f"#define AVERAGE_IMPLIES {int(term.implied is not None)}\n",
+        f"#define AVERAGE_WEIGHED {int(term.weighing is not None)}\n",
         constants("average_cell", term.cells, "int"),
         constants("average_states", states, "int"),
         constants("average_slot", slots, "int"),
@@ -340,6 +394,8 @@ def _average(source: CSource, term: AverageTerm, place: int) -> None:
         constants("average_marginal", np.concatenate(term.marginals).ravel(), "real"),
         constants("average_given", given.ravel(), "real"),
     ]
+    if term.weighing is not None:
+        _weighing(source, term.weighing)
     _file(source, "average")
 
 
@@ -370,6 +426,8 @@ def _gaussian(source: CSource, term: GaussianTerm, place: int) -> None:
 
 TERMS: dict[type, Callable[[CSource, Any, int], None]] = {
     ColumnTerm: _column,
+    FeaturesTerm: _features,
+    WeightedTerm: _weighted,
     TreeTerm: _tree,
     GraphTerm: _graph,
     AverageTerm: _average,
@@ -384,7 +442,7 @@ def _calibration(source: CSource, c: CalibrationForm) -> None:
     for name in ("shift", "prior", "to_counted"):
         source.data.append(constants(f"calibration_{name}", getattr(c, name)))
     source.data += [constants("doubted", c.doubted, "char"), constants("impossible", c.impossible, "char")]
-    spread = " * ".join(f"fmax(known - {o}, 0) / {number(c.usual - o)}" for o in c.others) or "known > 0"
+    spread = _known_share(c.usual, c.others)
     spread = f"fmin({spread}, 1)" if len(c.others) > 1 else spread
     given = """\
   if (1) {

@@ -63,6 +63,13 @@ class Query:
 
         return between(0, len(values)) if len(values) else self.number(0)
 
+    def known_share(self, known: str, usual: float, others: Sequence[int]) -> str:
+        """Write how much a row with so many known cells has of what holds for a usual one."""
+        parts = [
+            f"(CASE WHEN {known} > {o} THEN {known} - {o} ELSE 0 END) * {self.number(1 / (usual - o))}" for o in others
+        ]
+        return " * ".join(parts) or f"CASE WHEN {known} > 0 THEN {self.number(1)} ELSE {self.number(0)} END"
+
     def log_of_sum(self, top: str, parts: Sequence[str]) -> str:
         """Write top + log(sum), impossible where the sum is 0."""
         whole = self.total(parts)
@@ -92,7 +99,7 @@ def read_cells(query: Query, kept: Sequence[str]) -> None:
     for place, cell in enumerate(form.cells):
         columns[f"c{place}"] = _cell(query, cell, f"r{place}")
         refused += _refused(query, cell, f"r{place}")
-    if form.calibration is not None:
+    if form.counts_known:
         columns["n"] = query.total([_is_known(query, cell, f"r{place}") for place, cell in enumerate(form.cells)])
     columns["ok"] = f"CASE WHEN {' OR '.join(refused)} THEN 0 ELSE 1 END" if refused else "1"
     query.step(columns, [name for name in raw if name[0] == "k"])

@@ -81,13 +81,9 @@ def _rest(query: Query) -> list[str]:
 def _calibrate(query: Query, c: CalibrationForm) -> None:
     """Temper the likelihood by how many cells are known, shift, let it lapse, doubt what is impossible."""
     number, limit = query.number, query.number(IMPOSSIBLE / 10)
-    if not c.others:
-        share = f"CASE WHEN n > 0 THEN {number(1)} ELSE {number(0)} END"
-    else:
-        parts = [f"(CASE WHEN n > {o} THEN n - {o} ELSE 0 END) * {number(1 / (c.usual - o))}" for o in c.others]
-        share = " * ".join(parts)
-        if len(parts) > 1:
-            share = query.dialect.smallest([share, number(1)])
+    share = query.known_share("n", c.usual, c.others)
+    if len(c.others) > 1:
+        share = query.dialect.smallest([share, number(1)])
     query.step({"share": share, "high": query.dialect.largest([f"f{k}" for k in query.classes])})
     query.step(
         {

@@ -11,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.exports.form import AverageTerm, ColumnTerm, GaussianTerm, GraphTerm, TreeTerm
+from bayeswater.exports.form import (
+    AverageTerm,
+    ColumnTerm,
+    FeaturesTerm,
+    GaussianTerm,
+    GraphTerm,
+    TreeTerm,
+    Weighing,
+    WeightedTerm,
+)
 from bayeswater.exports.sql.dialects import IMPOSSIBLE
 from bayeswater.exports.sql.query import Query
 from bayeswater.inference.formula import Circle, Distance, Lookup, Weights
@@ -67,6 +76,60 @@ def _formula(query: Query, f: Any, x: str, k: int) -> str:
         else:
             parts.append(f"{value} * {number(weights[k])}")
     return query.total(parts)
+
+
+def _features_term(query: Query, term: FeaturesTerm) -> list[str]:
+    """Scale counts to length 1, as words of a text."""
+    f, number = term.formula, query.number
+    amount = number(1) if f.is_marked else f"LN({number(1)} + {{0}})"
+    written = f"CASE WHEN {{0}} > 0 THEN {amount} ELSE {number(0)} END"
+    amounts = {f"f{j}": written.format(query.codes[cell]) for j, cell in enumerate(term.cells)}
+    query.step(amounts)
+    query.step({"length": f"SQRT({query.total([f'{name} * {name}' for name in amounts])})"})
+    found = []
+    for k in query.classes:
+        whole = query.total([f"f{j} * {number(weight)}" for j, weight in enumerate(f.weights[:, k])])
+        found.append(f"CASE WHEN length > 0 THEN {whole} / length + {number(f.intercept[k])} ELSE {number(0)} END")
+    return found
+
+
+def _weighted_term(query: Query, term: WeightedTerm) -> list[str]:
+    """Add what each column says of the class, by its weights in a row that has so many known cells."""
+    terms = {f"w{i}_{k}": part for i, own in enumerate(term.terms) for k, part in enumerate(_column_term(query, own))}
+    query.step(terms)
+    return _weighed(query, term.weighing, len(term.terms), "w", "n")
+
+
+def _weighed(query: Query, w: Weighing, n_terms: int, letter: str, known: str) -> list[str]:
+    """Add terms, columns with a letter, the place and the class in their name, of which so many are known."""
+    number, dialect, limit = query.number, query.dialect, query.number(IMPOSSIBLE / 10)
+
+    def joint(i: int, k: int) -> str:
+        return f"({letter}{i}_{k} + {number(w.prior[k])})"
+
+    high = dialect.smallest([query.known_share(known, w.usual, w.pairs), number(1)])
+    shares = {"low": query.known_share(known, w.usual, w.singles), "high": high}
+    query.step(shares | {f"top{i}": dialect.largest([joint(i, k) for k in query.classes]) for i in range(n_terms)})
+    query.step(
+        {
+            f"said{i}": f"top{i} + LN({query.total([dialect.exp(f'({joint(i, k)} - top{i})') for k in query.classes])})"
+            for i in range(n_terms)
+        }
+    )
+    found = []
+    for k in query.classes:
+        parts = [f"{dialect.smallest(['low', number(1)])} * {number(w.shift[k])}"]
+        for i in range(n_terms):
+            name, weight = f"{letter}{i}_{k}", float(w.weight[i, k])
+            spread = f"({number(weight)} + {number(1 - weight)} * {'high' if weight > 1 else 'low'})"
+            times = f"{number(weight)} / {spread}"
+            if weight == 0:  # which counts in a row of one cell
+                times = f"CASE WHEN low > 0 THEN {number(0)} ELSE {number(1)} END"
+            parts.append(
+                f"CASE WHEN {name} < {limit} THEN {number(IMPOSSIBLE)} ELSE ({name} - said{i}) * ({times}) END"
+            )
+        found.append(query.total(parts))
+    return found
 
 
 def _flat(query: Query, cells: Sequence[int], table: Array, k: int) -> str:
@@ -232,29 +295,43 @@ def _average_term(query: Query, term: AverageTerm) -> list[str]:
         kept = [name for name in query.steps[-1] if name not in weights]
         even = {f"w{i}": f"CASE WHEN {none} THEN {query.lookup(code[i], term.even[i])} ELSE w{i} END" for i in every}
         query.step(even, kept)
+    less = np.zeros(len(term.log_prior))  # of members with weights, the prior is added once
+    if term.weighing is not None:
+        less = np.where(np.isfinite(term.log_prior), term.log_prior, 0.0)
     joints = {
         f"j{i}_{k}": _gap_only(
             f"w{i} > 0",
             query.total(
                 [
-                    query.lookup(code[i], term.joints[i][:, k]),
+                    query.lookup(code[i], term.joints[i][:, k] - less[k]),
                     *(_flat(query, [term.cells[i], term.cells[j]], term.given[i][j], k) for j in every if j != i),
                 ]
             ),
-            number(IMPOSSIBLE),
+            number(IMPOSSIBLE if term.weighing is None else 0),
         )
         for i in every
         for k in query.classes
     }
     query.step(joints | {"w": query.total([f"w{i}" for i in every])})
-    query.step({f"u{k}": query.dialect.largest([f"j{i}_{k}" for i in every]) for k in query.classes})
+    if term.weighing is None:
+        query.step({f"u{k}": query.dialect.largest([f"j{i}_{k}" for i in every]) for k in query.classes})
+        sums = [
+            query.total([f"w{i} * {query.dialect.exp(f'(j{i}_{k} - u{k})')}" for i in every]) for k in query.classes
+        ]
+        whole = [f"u{k} + LN({one}) - LN(w)" for k, one in enumerate(sums)]
+    else:
+        members = query.total([f"CASE WHEN w{i} > 0 THEN 1 ELSE 0 END" for i in every])
+        query.step({"members": members})
+        whole = [
+            query.total([number(term.log_prior[k]), part])
+            for k, part in enumerate(_weighed(query, term.weighing, len(every), "j", "members"))
+        ]
     found = {}
     for k in query.classes:
-        parts = [f"w{i} * {query.dialect.exp(f'(j{i}_{k} - u{k})')}" for i in every]
         naive = query.total(
             [number(term.log_prior[k]), *(query.lookup(code[j], term.marginals[j][:, k]) for j in every)]
         )
-        found[f"a{k}"] = f"CASE WHEN w > 0 THEN u{k} + LN({query.total(parts)}) - LN(w) ELSE {naive} END"
+        found[f"a{k}"] = f"CASE WHEN w > 0 THEN {whole[k]} ELSE {naive} END"
     query.step(found, [name for name in query.steps[-1] if name[0] not in "jw"])
     return [f"a{k}" for k in query.classes]
 
@@ -305,6 +382,8 @@ def _gaussian_term(query: Query, term: GaussianTerm) -> list[str]:
 
 TERMS: dict[type, Callable[[Query, Any], list[str]]] = {
     ColumnTerm: _column_term,
+    FeaturesTerm: _features_term,
+    WeightedTerm: _weighted_term,
     TreeTerm: _tree_term,
     GraphTerm: _graph_term,
     AverageTerm: _average_term,

@@ -28,7 +28,7 @@ from bayeswater.families.view import ColumnView
 from bayeswater.families.words.draws import words_of
 from bayeswater.families.words.words import WordBlock, WordView
 from bayeswater.inference.drawing import Stage, log_gamma, stream
-from bayeswater.inference.formula import WordWeights
+from bayeswater.inference.formula import ScaledWords
 from bayeswater.inference.linear import Line
 from bayeswater.kernels.feature_sums import sparse_times_weights
 from bayeswater.typing import Array
@@ -145,9 +145,9 @@ class WeighedWordBlock(WordBlock):
         """Draw the log-ratios of words; their weights are held fixed."""
         return WeighedWordDraws(self, places[0], stage)
 
-    def formula(self, j: int) -> WordWeights:
-        """Refuse: texts are scaled by their length."""
-        raise ParameterError(_NO_LINE)
+    def formula(self, j: int) -> ScaledWords:  # type: ignore[override]
+        """Say as plain data what words add."""
+        return ScaledWords(self.coefficients, self.weights.constant, self.weights.reading == MARKS)
 
     def line(self, names: Sequence[str], model: str) -> Line:
         """Refuse: texts are scaled by their length."""
