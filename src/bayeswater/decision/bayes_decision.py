@@ -73,6 +73,10 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X, y : rows and labels, as the classifier takes them
         sample_weight : weights of shape (n_rows,), optional
         **params : passed on to the classifier's `fit`
+
+        Returns
+        -------
+        self
         """
         if y is None:
             raise DataError(
@@ -91,7 +95,18 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Action of least expected cost: (n_rows,)."""
+        """Action of least expected cost: (n_rows,).
+
+        Parameters
+        ----------
+        X : rows
+            A table, as the classifier takes it.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Actions.
+        """
         return self._evidence(X).decide(self.loss_, self.prior)
 
     def decide(self, X: Any, *, loss: Any = None, prior: Any = None, return_risk: bool = False) -> Array | Decisions:
@@ -99,26 +114,94 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         With `return_risk`, a pair of actions (n_rows,) and risks (n_rows, n_actions); its attribute `prior` holds
         the class frequencies where they were estimated.
+
+        Parameters
+        ----------
+        X : rows
+            A table, as the classifier takes it.
+        loss : Loss, dict or array, optional
+            Costs in the place of those of the object.
+        prior : array, dict or "estimate", optional
+            Class frequencies in the place of those of the object.
+        return_risk : bool, default False
+            Whether to give the expected costs of all actions, too.
+
+        Returns
+        -------
+        array of shape (n_rows,), or Decisions
+            Actions, or the pair of actions and risks.
         """
         loss = self.loss_ if loss is None else loss
         return self._evidence(X).decide(loss, self.prior if prior is None else prior, return_risk=return_risk)
 
     def expected_loss(self, X: Any, *, loss: Any = None, prior: Any = None) -> Array:
-        """Expected cost of the best action: (n_rows,)."""
+        """Expected cost of the best action: (n_rows,).
+
+        Parameters
+        ----------
+        X : rows
+            A table, as the classifier takes it.
+        loss : Loss, dict or array, optional
+            Costs in the place of those of the object.
+        prior : array, dict or "estimate", optional
+            Class frequencies in the place of those of the object.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Expected costs.
+        """
         loss = self.loss_ if loss is None else loss
         return self._evidence(X).expected_loss(loss, self.prior if prior is None else prior)
 
     def estimate_class_prior(self, X: Any) -> PriorEstimate:
-        """Find the class frequencies of unlabelled rows."""
+        """Find the class frequencies of unlabelled rows.
+
+        Parameters
+        ----------
+        X : rows
+            A table, as the classifier takes it.
+
+        Returns
+        -------
+        PriorEstimate
+            The frequencies, and how they were found.
+        """
         return self._evidence(X).estimate_prior()
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """Probability of each class under `prior`: (n_rows, n_classes)."""
+        """Probability of each class under `prior`: (n_rows, n_classes).
+
+        Parameters
+        ----------
+        X : rows
+            A table, as the classifier takes it.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            Probabilities.
+        """
         return self._evidence(X).proba(self.prior)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Minus the mean cost of the decisions, so that more is better; under 0-1 loss, accuracy - 1."""
+        """Minus the mean cost of the decisions, so that more is better; under 0-1 loss, accuracy - 1.
+
+        Parameters
+        ----------
+        X : rows
+            A table, as the classifier takes it.
+        y : labels of shape (n_rows,)
+            The true classes.
+        sample_weight : weights of shape (n_rows,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        float
+            Minus the mean cost.
+        """
         cost = self.loss_.realised(self.predict(X), y, X=X)
         return -float(np.average(cost, weights=sample_weight))
 
@@ -153,7 +236,13 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return {**params, "sample_weight": sample_weight}
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say to whom metadata of `fit` go: to this object and to its classifier."""
+        """Say to whom metadata of `fit` go: to this object and to its classifier.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing, as scikit-learn asks for it.
+        """
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=to_fit)
 

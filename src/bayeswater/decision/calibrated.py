@@ -92,6 +92,10 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         sample_weight : weights of shape (n_rows,), optional
             For the map, and for the classifier if it takes weights. Rows of weight 0 are left out.
         **params : passed to the `fit` of the classifier or, with metadata routing, to whom they are requested by
+
+        Returns
+        -------
+        self
         """
         require_method(self.method)
         require_cv(self.cv)
@@ -130,16 +134,49 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of the calibrated probabilities: (n_rows, n_classes)."""
+        """Logarithm of the calibrated probabilities: (n_rows, n_classes).
+
+        Parameters
+        ----------
+        X : rows
+            A table, as the classifier takes it.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            Logarithms of probabilities.
+        """
         check_is_fitted(self)
         return self.calibration_.corrected(log_scores(self.estimator_, materialised(X), self.classes_))
 
     def predict_proba(self, X: Any) -> Array:
-        """Calibrated probabilities: (n_rows, n_classes)."""
+        """Calibrated probabilities: (n_rows, n_classes).
+
+        Parameters
+        ----------
+        X : rows
+            A table, as the classifier takes it.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            Probabilities.
+        """
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> Array:
-        """Class of largest calibrated probability; the first one among equals."""
+        """Class of largest calibrated probability; the first one among equals.
+
+        Parameters
+        ----------
+        X : rows
+            A table, as the classifier takes it.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Labels.
+        """
         best = first_of_largest(self.predict_log_proba(X), ROUNDING, use_loop=False)
         return self.classes_[best]
 
@@ -191,7 +228,13 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return dict(params), {}
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Weights are used here, and passed to the classifier if it requests them."""
+        """Weights are used here, and passed to the classifier if it requests them.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing, as scikit-learn asks for it.
+        """
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         to_split = MethodMapping().add(caller="fit", callee="split")
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)

@@ -92,13 +92,35 @@ class Loss:
 
     @classmethod
     def zero_one(cls, classes: Iterable[Any]) -> Self:
-        """Every error costs 1: the best action is the class of largest probability."""
+        """Every error costs 1: the best action is the class of largest probability.
+
+        Parameters
+        ----------
+        classes : iterable of labels
+            The classes, which are the actions too.
+
+        Returns
+        -------
+        Loss
+            Costs 0 and 1.
+        """
         labels = np.asarray(classes).tolist() if isinstance(classes, np.ndarray) else list(classes)
         return cls(1.0 - np.eye(len(labels)), actions=labels, classes=labels)
 
     @classmethod
     def from_costs(cls, costs: Mapping[tuple[Any, Any], Any]) -> Self:
-        """State costs as pairs {(action, truth): cost}."""
+        """State costs as pairs {(action, truth): cost}.
+
+        Parameters
+        ----------
+        costs : dict {(action, truth): cost}
+            A number, or the name of a column of X, for every pair.
+
+        Returns
+        -------
+        Loss
+            Actions and classes in the order in which the pairs name them.
+        """
         return cls._checked(from_pairs(costs))
 
     @classmethod
@@ -108,6 +130,16 @@ class Loss:
         The header of a CSV is ``action \ truth,ham,spam`` (or ``truth \ action``: the file says what its rows are);
         a TOML file has ``rows = "action"``, ``columns = "truth"`` and a table ``[costs.spam]`` for each row, where
         a text instead of a number names a column of X. An empty cell is a cost that is not stated.
+
+        Parameters
+        ----------
+        path : path
+            Name of the file; one that ends in ``.toml`` is read as TOML, any other as CSV.
+
+        Returns
+        -------
+        Loss
+            The costs of the file.
         """
         return cls._checked(read_file(path))
 
@@ -115,6 +147,18 @@ class Loss:
         """Append the action to refuse, at one cost or at one for each class.
 
         Under 0-1 loss and a cost r, exactly the rows are refused whose largest probability is below 1 - r.
+
+        Parameters
+        ----------
+        cost : float or array of shape (n_classes,)
+            What a refusal costs.
+        label : label, default "reject"
+            What the action is called.
+
+        Returns
+        -------
+        Loss
+            A new loss, with the refusal as its last action.
         """
         table = self.table
         if label in table.actions:
@@ -126,11 +170,35 @@ class Loss:
         return self._checked(replace(table, actions=(*table.actions, label), cost=np.vstack([table.cost, row])))
 
     def for_classes(self, classes: Sequence[Any]) -> "Loss":
-        """Bring the columns into the order of a classifier's ``classes_``; labels that do not match are refused."""
+        """Bring the columns into the order of a classifier's ``classes_``; labels that do not match are refused.
+
+        Parameters
+        ----------
+        classes : sequence of labels
+            The classes, in their order.
+
+        Returns
+        -------
+        Loss
+            The same costs.
+        """
         return self._of(self.table.for_classes(classes))
 
     def for_rows(self, X: Any, n_rows: int | None = None) -> "Loss":
-        """Evaluate costs that depend on the row for the rows X."""
+        """Evaluate costs that depend on the row for the rows X.
+
+        Parameters
+        ----------
+        X : data frame or array
+            The rows, with the columns that costs name.
+        n_rows : int, optional
+            Number of rows, where X does not tell it.
+
+        Returns
+        -------
+        Loss
+            Costs that are numbers, one for each row where they depend on it.
+        """
         return self._of(for_rows(self.table, X, len(X) if n_rows is None else n_rows))
 
     # ------------------------------------------------------------------ risks and decisions
@@ -144,6 +212,11 @@ class Loss:
             Probabilities of the classes, or their logarithms. Rows must sum to one within 1e-6 (1e-3 in single
             precision).
         X : the rows, where costs depend on them
+
+        Returns
+        -------
+        array of shape (n_rows, n_actions)
+            Expected costs.
         """
         posterior, table = self._facing(proba, log_proba, X)
         return risk.conditional_risk(table, posterior)
@@ -151,25 +224,85 @@ class Loss:
     def best_action(
         self, proba: Any = None, *, log_proba: Any = None, X: Any = None, return_index: bool = False
     ) -> Array:
-        """Action of least risk (n_rows,), the first one among equals; its place in `actions` with `return_index`."""
+        """Action of least risk (n_rows,), the first one among equals; its place in `actions` with `return_index`.
+
+        Parameters
+        ----------
+        proba, log_proba : arrays of shape (n_rows, n_classes)
+            Probabilities of the classes, or their logarithms, as in `conditional_risk`.
+        X : data frame or array, optional
+            The rows, where costs depend on them.
+        return_index : bool, default False
+            Whether to give the place of the action in `actions` instead of its label.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Labels of actions, or their places.
+        """
         posterior, table = self._facing(proba, log_proba, X)
         return risk.best_action(table, posterior, None if return_index else table.action_labels)
 
     def expected_loss(self, proba: Any = None, action: Any = None, *, log_proba: Any = None, X: Any = None) -> Array:
-        """Expected cost of the best action, or of those given: (n_rows,)."""
+        """Expected cost of the best action, or of those given: (n_rows,).
+
+        Parameters
+        ----------
+        proba, log_proba : arrays of shape (n_rows, n_classes)
+            Probabilities of the classes, or their logarithms, as in `conditional_risk`.
+        action : array of shape (n_rows,), optional
+            The actions that are taken; the best ones unless told.
+        X : data frame or array, optional
+            The rows, where costs depend on them.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Expected costs.
+        """
         posterior, table = self._facing(proba, log_proba, X)
         if action is None:
             return risk.least_risk(table, posterior)
         return _of_each_row(risk.conditional_risk(table, posterior), table.action_codes(action))
 
     def regret(self, proba: Any = None, action: Any = None, *, log_proba: Any = None, X: Any = None) -> Array:
-        """Expected cost beyond the best action's: of the actions given (n_rows,), or of all (n_rows, n_actions)."""
+        """Expected cost beyond the best action's: of the actions given (n_rows,), or of all (n_rows, n_actions).
+
+        Parameters
+        ----------
+        proba, log_proba : arrays of shape (n_rows, n_classes)
+            Probabilities of the classes, or their logarithms, as in `conditional_risk`.
+        action : array of shape (n_rows,), optional
+            The actions that are taken; all actions unless told.
+        X : data frame or array, optional
+            The rows, where costs depend on them.
+
+        Returns
+        -------
+        array of shape (n_rows,) or (n_rows, n_actions)
+            Regrets, none of them below 0.
+        """
         posterior, table = self._facing(proba, log_proba, X)
         regret = risk.regrets(table, posterior)
         return regret if action is None else _of_each_row(regret, table.action_codes(action))
 
     def realised(self, action: Any, truth: Any, *, X: Any = None) -> Array:
-        """Cost of actions once the truth is known: (n_rows,)."""
+        """Cost of actions once the truth is known: (n_rows,).
+
+        Parameters
+        ----------
+        action : array of shape (n_rows,)
+            The actions that were taken.
+        truth : array of shape (n_rows,)
+            The true classes.
+        X : data frame or array, optional
+            The rows, where costs depend on them.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Costs.
+        """
         i, j = self.table.action_codes(action), self.table.class_codes(truth)
         if len(i) != len(j):
             raise DataError(f"there are {len(i)} actions and {len(j)} true classes; give one of each for every row")
@@ -191,6 +324,11 @@ class Loss:
 
         p* = (c10 - c00) / (c10 - c00 + c01 - c11) with c_ij the cost of deciding i when j is true. At p* itself
         both actions cost the same, and the first is taken.
+
+        Returns
+        -------
+        float
+            The probability, above 0 and below 1.
         """
         table = self.table.for_classes(self.classes) if self.table.named else self.table
         if table.cost.shape != (2, 2) or table.by_row:
@@ -205,6 +343,11 @@ class Loss:
 
         The condition of Elkan (2001, The foundations of cost-sensitive learning): an error costs more than the right
         decision. Classes without an action of their own are held to the second half only.
+
+        Returns
+        -------
+        bool
+            Whether both conditions hold.
         """
         table = self.table
         if table.by_row:

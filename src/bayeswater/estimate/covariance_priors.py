@@ -27,6 +27,15 @@ class Friedman:
     `shared` leads from the covariance of each class (0) to the one of all classes (1), `spherical` from there to one
     variance for all (scaled) columns.
 
+    Parameters
+    ----------
+    shared : float, default 0
+        From the covariance of each class (0) to the one of all classes (1).
+    spherical : float, default 0
+        From there (0) to one variance for all columns (1).
+
+    Examples
+    --------
     >>> Friedman(shared=0.5)
     Friedman(shared=0.5, spherical=0.0)
     """
@@ -94,6 +103,19 @@ class NormalInverseWishart:
 
     A new row then follows a Student-t of degrees' - n_columns + 1 degrees around mean'.
 
+    Parameters
+    ----------
+    mean : array of shape (n_columns,), optional
+        Mean expected.
+    strength : float, default 1
+        Number of rows that this mean is worth.
+    covariance : array of shape (n_columns, n_columns), optional
+        Covariance expected.
+    degrees : float, optional
+        Degrees of freedom, more than n_columns + 1: how firmly that covariance is expected.
+
+    Examples
+    --------
     >>> NormalInverseWishart(degrees=3)
     NormalInverseWishart(mean=None, strength=1.0, covariance=None, degrees=3)
     """
@@ -114,7 +136,18 @@ class NormalInverseWishart:
             )
 
     def degrees_for(self, n_columns: int) -> float:
-        """Degrees of freedom; the expected covariance exists only with more than n_columns + 1."""
+        """Degrees of freedom; the expected covariance exists only with more than n_columns + 1.
+
+        Parameters
+        ----------
+        n_columns : int
+            Number of columns.
+
+        Returns
+        -------
+        float
+            Degrees of freedom.
+        """
         degrees = n_columns + 2 if self.degrees is None else self.degrees
         if not degrees > n_columns + 1:
             raise ParameterError(
@@ -124,11 +157,33 @@ class NormalInverseWishart:
         return float(degrees)
 
     def mean_for(self, center: Array) -> Array:
-        """Mean expected (n_columns,)."""
+        """Mean expected (n_columns,).
+
+        Parameters
+        ----------
+        center : array of shape (n_columns,)
+            Mean of all rows, which stands in where none is given.
+
+        Returns
+        -------
+        array of shape (n_columns,)
+            Mean.
+        """
         return center if self.mean is None else _numbers("mean", self.mean, {center.shape, ()}, center.shape)
 
     def covariance_for(self, variance: Array) -> Array:
-        """Covariance expected (n_columns, n_columns); `variance` is what the data say."""
+        """Covariance expected (n_columns, n_columns); `variance` is what the data say.
+
+        Parameters
+        ----------
+        variance : array of shape (n_columns,)
+            Variances within classes, which stand in where no covariance is given.
+
+        Returns
+        -------
+        array of shape (n_columns, n_columns)
+            Covariance.
+        """
         d = len(variance)
         if self.covariance is None:
             return np.diag(variance)

@@ -92,6 +92,20 @@ class Dirichlet:
     def m_estimate(cls, m: float, proportions: Mapping[Any, float] | None = None) -> "Dirichlet | MEstimate":
         """`m` rows imagined, in the given proportions or equally over all states.
 
+        Parameters
+        ----------
+        m : float
+            Number of rows imagined.
+        proportions : dict {label: share}, optional
+            How they are divided; equally unless told.
+
+        Returns
+        -------
+        prior
+            To be used as any prior of a column.
+
+        Examples
+        --------
         >>> Dirichlet.m_estimate(10, {"yes": 0.3, "no": 0.7})
         Dirichlet({'yes': 3.0, 'no': 7.0})
         """
@@ -110,7 +124,18 @@ class Dirichlet:
         return tuple(self.pseudo_counts) if isinstance(self.pseudo_counts, Mapping) else ()
 
     def concentration(self, variable: Variable) -> Array:
-        """Pseudo-count of each state of a variable: (n_states,)."""
+        """Pseudo-count of each state of a variable: (n_states,).
+
+        Parameters
+        ----------
+        variable : Variable
+            The column and its states.
+
+        Returns
+        -------
+        array of shape (n_states,)
+            Pseudo-counts.
+        """
         given = self.pseudo_counts
         if isinstance(given, Mapping):
             unnamed = [state for state in variable.states if state not in given]
@@ -175,7 +200,18 @@ class Beta(Dirichlet):
         super().__init__(pair)
 
     def concentration(self, variable: Variable) -> Array:
-        """Pseudo-count of each state of a variable, which must be named: Beta(a, b) speaks of a mark."""
+        """Pseudo-count of each state of a variable, which must be named: Beta(a, b) speaks of a mark.
+
+        Parameters
+        ----------
+        variable : Variable
+            The column and its states.
+
+        Returns
+        -------
+        array of shape (n_states,)
+            Pseudo-counts.
+        """
         if not isinstance(self.pseudo_counts, Mapping):
             raise ParameterError(
                 f"{self!r} does not say which state of column {variable.name!r} is which; name them: "

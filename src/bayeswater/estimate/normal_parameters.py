@@ -33,6 +33,19 @@ class NormalInverseGamma:
 
     A new value then follows Student's t with 2 shape' degrees of freedom around m'.
 
+    Parameters
+    ----------
+    mean : float
+        Mean expected.
+    strength : float, default 1
+        Number of rows that this mean is worth.
+    shape : float, default 1
+        Half the number of rows that the variance is worth.
+    scale : float, default 1
+        Variance expected, times `shape`.
+
+    Examples
+    --------
     >>> NormalInverseGamma(mean=0.0).predictive(n=0.0, mean=0.0, scatter=0.0)
     (0.0, 2.0, 2.0)
     """
@@ -55,14 +68,36 @@ class NormalInverseGamma:
     def posterior(
         self, n: Array | float, mean: Array | float, scatter: Array | float
     ) -> tuple[Array, Array, Array, Array]:
-        """Give mean, strength, shape and scale after n rows."""
+        """Give mean, strength, shape and scale after n rows.
+
+        Parameters
+        ----------
+        n, mean, scatter : float or array
+            Weight of the rows, their mean, and the sum of their squared distances from it.
+
+        Returns
+        -------
+        mean, strength, shape, scale : floats or arrays
+            Parameters of the posterior.
+        """
         strength = self.strength + n
         location = self.mean + (mean - self.mean) * (n / strength)
         scale = self.scale + scatter / 2 + (mean - self.mean) ** 2 * (self.strength * n / strength) / 2
         return location, strength, self.shape + n / 2, scale  # type: ignore[return-value]
 
     def predictive(self, n: Array | float, mean: Array | float, scatter: Array | float) -> tuple[Array, Array, Array]:
-        """Location, squared scale and degrees of freedom of the Student-t of a new value, after n rows."""
+        """Location, squared scale and degrees of freedom of the Student-t of a new value, after n rows.
+
+        Parameters
+        ----------
+        n, mean, scatter : float or array
+            As in `posterior`.
+
+        Returns
+        -------
+        location, squared scale, degrees of freedom : floats or arrays
+            Parameters of Student's t.
+        """
         location, strength, shape, scale = self.posterior(n, mean, scatter)
         return location, scale / shape * ((strength + 1) / strength), 2 * shape
 

@@ -38,6 +38,17 @@ def threads(n: int) -> Iterator[None]:
     Outside of such a block the environment variable ``BAYESWATER_THREADS`` holds, or else every core the
     process may use.
 
+    Parameters
+    ----------
+    n : int
+        Number of threads, 1 or more.
+
+    Yields
+    ------
+    None
+
+    Examples
+    --------
     >>> with threads(1):
     ...     thread_count()
     1

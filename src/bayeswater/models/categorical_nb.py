@@ -231,7 +231,22 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
         return explained_block(block, "categorical", log_prior, table, names, raw, about, self._row_weights)
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
-        """Draw rows of categories, in the form `fit` was given, and their classes (n,)."""
+        """Draw rows of categories, in the form `fit` was given, and their classes (n,).
+
+        Parameters
+        ----------
+        n : int, default 1
+            Number of rows.
+        random_state : int, RandomState or None, default None
+            Seed.
+
+        Returns
+        -------
+        X : table of shape (n, n_columns)
+            Rows.
+        y : array of shape (n,)
+            Their classes.
+        """
         rng, codes = draw_classes(self._joint().log_prior, n, random_state)
         drawn = []
         for labels, log_probability in zip(self.categories_, self.feature_log_prob_, strict=True):
@@ -248,6 +263,11 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
         """Give the class prior, and for each column P(state | class), as labelled frames by name.
 
         The prior is called "class", or "(class)" beside a column of that name.
+
+        Returns
+        -------
+        dict {name: frame}
+            Frames of the library that `fit` was given.
         """
         self._require_fitted()
         result = {class_name(self._column_names()): self._class_table()}

@@ -116,6 +116,22 @@ class MultinomialNB(WeighsFeatures, FeatureClassifier):
 
         The model says how a total is spread over the features, not how large it is: `length` is one number or
         one for each row.
+
+        Parameters
+        ----------
+        n : int, default 1
+            Number of rows.
+        length : int or array of shape (n,)
+            Total of the counts of a row.
+        random_state : int, RandomState or None, default None
+            Seed.
+
+        Returns
+        -------
+        X : table of shape (n, n_columns)
+            Rows, in the form `fit` was given.
+        y : array of shape (n,)
+            Their classes.
         """
         if length is None:
             raise ParameterError(
@@ -234,7 +250,13 @@ class ComplementNB(FeatureClassifier):
         return self._complements(self.statistics_).without(table, labels, removed * weight)
 
     def calibrate_with(self, review: LeaveOneOut) -> Self:
-        """Refuse: the scores are no probabilities that could be corrected by what they say of rows."""
+        """Refuse: the scores are no probabilities that could be corrected by what they say of rows.
+
+        Parameters
+        ----------
+        review : LeaveOneOut
+            Not used.
+        """
         raise ParameterError(NOT_GENERATIVE.format("be calibrated"))
 
     def _scored_prior(self) -> None:
@@ -244,11 +266,25 @@ class ComplementNB(FeatureClassifier):
         return ComplementColumns(columns.feature_sum, self._alpha(columns.feature_sum.shape[1]), self.norm)
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
-        """Refuse: the scores make up no distribution of rows."""
+        """Refuse: the scores make up no distribution of rows.
+
+        Parameters
+        ----------
+        n : int, default 1
+            Not used.
+        random_state : None
+            Not used.
+        """
         raise ParameterError(NOT_GENERATIVE.format("draw rows"))
 
     def log_evidence(self, X: Any) -> Array:
-        """Refuse: the scores make up no distribution of rows."""
+        """Refuse: the scores make up no distribution of rows.
+
+        Parameters
+        ----------
+        X : rows
+            Not used.
+        """
         raise ParameterError(NOT_GENERATIVE.format("tell P(row)"))
 
     def _feature_shares(self) -> Array:
@@ -412,7 +448,22 @@ class BernoulliNB(FeatureClassifier):
     next_best = BayesClassifier.next_best
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
-        """Draw rows of 0 and 1, in the form `fit` was given, and their classes (n,)."""
+        """Draw rows of 0 and 1, in the form `fit` was given, and their classes (n,).
+
+        Parameters
+        ----------
+        n : int, default 1
+            Number of rows.
+        random_state : int, RandomState or None, default None
+            Seed.
+
+        Returns
+        -------
+        X : table of shape (n, n_columns)
+            Rows.
+        y : array of shape (n,)
+            Their classes.
+        """
         rng, codes = draw_classes(self._joint().log_prior, n, random_state)
         probability = np.exp(self.feature_log_prob_)[codes]
         values = (rng.random(probability.shape) < probability).astype(np.int64)

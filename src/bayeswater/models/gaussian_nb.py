@@ -192,14 +192,35 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
         return explained_block(block, "gaussian", self._joint().log_prior, table, names, raw, about, self._row_weights)
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
-        """Draw rows from the model: X, in the form `fit` was given, and their classes (n,)."""
+        """Draw rows from the model: X, in the form `fit` was given, and their classes (n,).
+
+        Parameters
+        ----------
+        n : int, default 1
+            Number of rows.
+        random_state : int, RandomState or None, default None
+            Seed.
+
+        Returns
+        -------
+        X : table of shape (n, n_columns)
+            Rows.
+        y : array of shape (n,)
+            Their classes.
+        """
         rng, codes = draw_classes(self._joint().log_prior, n, random_state)
         p = self._parameters
         require_density(p.seen, codes, self.classes_)
         return self._like_fitted(draw_normals(p, codes, rng)), self.classes_[codes]
 
     def tables(self) -> dict[str, Any]:
-        """Give the class prior, and mean and standard deviation of each column in each class, as labelled frames."""
+        """Give the class prior, and mean and standard deviation of each column in each class, as labelled frames.
+
+        Returns
+        -------
+        dict {name: frame}
+            Frames of the library that `fit` was given.
+        """
         p, names = self._parameters, self._column_names()
         columns: dict[str, Any] = {"column": names}
         for k, label in enumerate(self.classes_):

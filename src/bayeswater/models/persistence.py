@@ -174,6 +174,16 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Nothing in a file is ever run or imported, whoever made it.
 
+    Parameters
+    ----------
+    path : path
+        Name of the file.
+
+    Returns
+    -------
+    classifier or network
+        Of the class that was saved.
+
     Raises
     ------
     ModelFileError

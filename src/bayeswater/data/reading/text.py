@@ -189,6 +189,16 @@ class TextAnalyser:
     def from_vectorizer(cls, vectorizer: Any) -> Self:
         """Take over the settings of a vectoriser of scikit-learn; nothing of what it has learned is used.
 
+        Parameters
+        ----------
+        vectorizer : CountVectorizer, TfidfVectorizer or HashingVectorizer
+            Of scikit-learn; fitted or not.
+
+        Returns
+        -------
+        TextAnalyser
+            One that gives the same words.
+
         Raises
         ------
         ParameterError

@@ -152,6 +152,11 @@ def local_rows(
     progress : told after each batch how far reading has come
     reading : of files, see `Reading`: format, delimiter, header, names, encoding, missing, bad_rows, sheet and others
 
+    Returns
+    -------
+    LocalRows
+        Rows that are read in pieces, as often as they are asked for.
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -212,6 +217,11 @@ def spooled(source: Any, columns: Sequence[str] | None = None) -> Iterator[Local
     ----------
     source : what `local_rows` takes; read once, or used up where it can be read but once
     columns : those that are needed, by default all
+
+    Yields
+    ------
+    LocalRows
+        The rows of the temporary file.
 
     Raises
     ------

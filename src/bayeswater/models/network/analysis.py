@@ -64,6 +64,20 @@ class Analysis(ABC):
     def entropy(self, names: str | Iterable[str] | None = None, evidence: Given = None) -> float:
         """Entropy of some variables together, of all unless told, given what is observed.
 
+        Parameters
+        ----------
+        names : str or iterable of str, optional
+            The variables; all unless told.
+        evidence : dict {name: state}, optional
+            What is observed.
+
+        Returns
+        -------
+        float
+            Bits.
+
+        Examples
+        --------
         >>> from bayeswater import BayesianNetwork
         >>> BayesianNetwork("a -> b", {"a": [0.5, 0.5], "b": [[1.0, 0.0], [0.5, 0.5]]}).entropy()
         1.5
@@ -92,6 +106,11 @@ class Analysis(ABC):
         ----------
         left, right, given : names
         evidence : ``{name: state}``, what is observed; unlike `given`, no mean is taken over it
+
+        Returns
+        -------
+        float
+            Bits.
         """
         sides = [target_nodes(self.core, named(side, "names")) for side in (left, right, given)]
         nodes = [node for side in sides for node in side]
@@ -109,7 +128,18 @@ class Analysis(ABC):
             raise impossible_evidence(evidence, None) from None
 
     def arc_strengths(self, evidence: Given = None) -> ArcInformation:
-        """Say what each arc carries: the information of parent and child, given the child's other parents."""
+        """Say what each arc carries: the information of parent and child, given the child's other parents.
+
+        Parameters
+        ----------
+        evidence : dict {name: state}, optional
+            What is observed.
+
+        Returns
+        -------
+        ArcInformation
+            Bits of every arc, made to be printed.
+        """
         core = self.core
         found = derivatives(self._tree.factors, evidence_of(core, evidence))
         if found.value == 0:
@@ -128,6 +158,16 @@ class Analysis(ABC):
 
         Exact. Infinite where the other one takes for impossible what is not. The variables of both, and their states,
         have to be the same; graphs may differ.
+
+        Parameters
+        ----------
+        other : BayesianNetwork
+            The network that stands for this one.
+
+        Returns
+        -------
+        float
+            Bits, 0 or more.
         """
         return divergence(self.core, self._like(other))
 
@@ -136,6 +176,18 @@ class Analysis(ABC):
 
         Exact where all rows together can be listed, leaves that both have alike being left out first; otherwise of rows
         that are drawn, with its standard error.
+
+        Parameters
+        ----------
+        other : BayesianNetwork
+            A network of the same variables.
+        random_state : int, default 0
+            Seed of the rows that are drawn.
+
+        Returns
+        -------
+        Divergence
+            Bits, and their standard error.
         """
         one, two = _without_equal_leaves(self.core, self._like(other))
         if prod(one.cards) <= MOST_CELLS:
@@ -200,7 +252,18 @@ class Analysis(ABC):
         return Sensitivity.of(core, f"P({target}={label}{' | ' * bool(told)}{told})", slopes, spread)
 
     def conflict(self, evidence: Mapping[str, Any]) -> Conflict:
-        """Say whether findings speak against each other: log2 of the product of P(finding) over P(all findings)."""
+        """Say whether findings speak against each other: log2 of the product of P(finding) over P(all findings).
+
+        Parameters
+        ----------
+        evidence : dict {name: state}
+            The findings.
+
+        Returns
+        -------
+        Conflict
+            The measure, and what it says; above 0 where findings speak against each other.
+        """
         core, observed = self.core, evidence_of(self.core, evidence)
         factors = self._tree.factors
         together = log_evidence(factors, observed)
@@ -223,6 +286,22 @@ class Analysis(ABC):
 
         Exact; there are fewer where fewer are possible.
 
+        Parameters
+        ----------
+        k : int, default 5
+            How many to give.
+        evidence : dict {name: state}, optional
+            What is observed.
+        soft_evidence : dict {name: {state: likelihood}}, optional
+            What is observed with some doubt.
+
+        Returns
+        -------
+        BestExplanations
+            States and probabilities, the most probable first.
+
+        Examples
+        --------
         >>> from bayeswater import BayesianNetwork
         >>> network = BayesianNetwork("a -> b", {"a": [0.6, 0.4], "b": [[0.9, 0.1], [0.2, 0.8]]})
         >>> network.most_probable_explanations(3)
@@ -249,7 +328,22 @@ class Analysis(ABC):
     def marginal_map(
         self, targets: str | Iterable[str], evidence: Given = None, *, soft_evidence: Given = None
     ) -> Explanation:
-        """Give the states of some variables that are together most probable, all others being summed out."""
+        """Give the states of some variables that are together most probable, all others being summed out.
+
+        Parameters
+        ----------
+        targets : str or iterable of str
+            The variables whose states are sought.
+        evidence : dict {name: state}, optional
+            What is observed.
+        soft_evidence : dict {name: {state: likelihood}}, optional
+            What is observed with some doubt.
+
+        Returns
+        -------
+        Explanation
+            The states, and their probability together.
+        """
         core, nodes = self.core, target_nodes(self.core, targets)
         observed, soft = evidence_of(core, evidence), soft_of(core, soft_evidence)
         found = most_probable_states(self._tree.factors, nodes, observed, soft)
@@ -323,7 +417,18 @@ class Analysis(ABC):
         return filled, impossible
 
     def junction_tree(self, pattern: str | Iterable[str] = ()) -> CliqueListing:
-        """Show the junction tree that answers go through, for rows in which the variables of a pattern are observed."""
+        """Show the junction tree that answers go through, for rows in which the variables of a pattern are observed.
+
+        Parameters
+        ----------
+        pattern : str or iterable of str, optional
+            The variables that are observed.
+
+        Returns
+        -------
+        CliqueListing
+            Cliques, separators and their sizes, made to be printed.
+        """
         core = self.core
         observed = sorted(core.dag.nodes(named(pattern, "pattern")))
         tree = planned(self._tree, range(len(core)), observed).tree

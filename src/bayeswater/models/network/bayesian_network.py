@@ -179,7 +179,20 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         return cls.from_core(network)
 
     def fit(self, X: Any, **settings: Any) -> Self:
-        """Give this graph tables estimated from rows; settings as in `from_data`, states as far as they are known."""
+        """Give this graph tables estimated from rows; settings as in `from_data`, states as far as they are known.
+
+        Parameters
+        ----------
+        X : data frame or source of rows
+            Rows with a column for each variable.
+        **settings : settings of `from_data`
+            For example ``alpha=1`` or ``missing="em"``.
+
+        Returns
+        -------
+        BayesianNetwork
+            A new network; this one stays as it is.
+        """
         known = dict(self._states) if self._network is None else {v.name: v.states for v in self._network.variables}
         return type(self).from_data(self._dag, X, **{"states": known} | settings)
 
@@ -209,7 +222,13 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         return cls.from_core(*read_network_file(path, tolerance))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write a network file, in the format that the ending of its name tells; one that is there is replaced."""
+        """Write a network file, in the format that the ending of its name tells; one that is there is replaced.
+
+        Parameters
+        ----------
+        path : path
+            Name of the file.
+        """
         path = Path(path)
         if path.suffix.lower() == MODEL_SUFFIX:
             from bayeswater.models.network.stored_network import write_network_model
@@ -245,11 +264,33 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         return self.core.variables
 
     def states(self, name: str) -> tuple[Any, ...]:
-        """Labels of the states of a variable."""
+        """Labels of the states of a variable.
+
+        Parameters
+        ----------
+        name : str
+            Name of the variable.
+
+        Returns
+        -------
+        tuple of labels
+            In the order of the axes of tables.
+        """
         return tuple(self.core.variables[self._dag.node(name)].states)
 
     def cpt(self, name: str) -> ConditionalTable:
-        """Table of P(variable | parents), with its labels."""
+        """Table of P(variable | parents), with its labels.
+
+        Parameters
+        ----------
+        name : str
+            Name of the variable.
+
+        Returns
+        -------
+        ConditionalTable
+            Probabilities and labels, made to be printed.
+        """
         node = self._dag.node(name)
         return ConditionalTable(self.core.variables[node], self.core.parents_of(node), self.core.tables[node])
 
@@ -261,7 +302,13 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
     # ------------------------------------------------------------------ pictures
 
     def to_dot(self) -> str:
-        """Write the graph in the language of Graphviz."""
+        """Write the graph in the language of Graphviz.
+
+        Returns
+        -------
+        str
+            Source of a picture for ``dot``.
+        """
         return to_dot(self.dag)
 
     def to_svg(self, evidence: Mapping[str, Any] | None = None, *, bars: bool = True) -> str:

@@ -43,11 +43,37 @@ class Editing(ABC):
     # ------------------------------------------------------------------ tables and edges
 
     def with_cpt(self, name: str, table: Any) -> Self:
-        """Give a variable another table, in any form that the constructor takes."""
+        """Give a variable another table, in any form that the constructor takes.
+
+        Parameters
+        ----------
+        name : str
+            Name of the variable.
+        table : array, dict or other table
+            P(variable | parents), one row for each configuration of the parents.
+
+        Returns
+        -------
+        network
+            A new network; this one stays as it is.
+        """
         return self._with(network_with_table(self.core, name, table))
 
     def with_edge(self, parent: str, child: str, table: Any = None) -> Self:
-        """Add an edge; without a table, the child is as it was whatever the new parent, its last one, is."""
+        """Add an edge; without a table, the child is as it was whatever the new parent, its last one, is.
+
+        Parameters
+        ----------
+        parent, child : str
+            Names of the two variables.
+        table : array, dict or other table, optional
+            P(child | parents), the new parent last.
+
+        Returns
+        -------
+        network
+            A new network; this one stays as it is.
+        """
         return self._with(network_with_edge(self.core, parent, child, table))
 
     def without_edge(self, parent: str, child: str, table: Any = None) -> Self:
@@ -55,12 +81,36 @@ class Editing(ABC):
 
         Without a table, the child is averaged over the parent: P(child | its other parents) is what it was, so that no
         network without the edge is nearer to this one.
+
+        Parameters
+        ----------
+        parent, child : str
+            Names of the two variables.
+        table : array, dict or other table, optional
+            P(child | the parents that stay).
+
+        Returns
+        -------
+        network
+            A new network; this one stays as it is.
         """
         return self._with(network_without_edge(self.core, parent, child, table))
 
     def with_reversed_edge(self, parent: str, child: str) -> Self:
         """Turn an edge; the joint distribution stays as it is, as each of the two takes over the other's parents.
 
+        Parameters
+        ----------
+        parent, child : str
+            The edge as it is now.
+
+        Returns
+        -------
+        network
+            A new network; this one stays as it is.
+
+        Examples
+        --------
         >>> from bayeswater import BayesianNetwork
         >>> network = BayesianNetwork("a -> b", {"a": [0.5, 0.5], "b": [[0.9, 0.1], [0.1, 0.9]]})
         >>> network.with_reversed_edge("a", "b")
@@ -71,6 +121,20 @@ class Editing(ABC):
     def do(self, states: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
         """Set variables to states from outside: their parents no longer matter, all that follows from them does.
 
+        Parameters
+        ----------
+        states : dict {name: state}, optional
+            The variables that are set.
+        **more : state
+            The same as keywords, for names that are identifiers.
+
+        Returns
+        -------
+        network
+            A new network; this one stays as it is.
+
+        Examples
+        --------
         >>> from bayeswater.models.network.bayesian_network import BayesianNetwork
         >>> network = BayesianNetwork("a -> b", {"a": [0.5, 0.5], "b": [[0.9, 0.1], [0.2, 0.8]]})
         >>> network.do(b=1).cpt("b")
@@ -93,6 +157,11 @@ class Editing(ABC):
         parents : names, in the order of the axes of the table
         states : labels, or how many there are; needed where the table does not name them
 
+        Returns
+        -------
+        network
+            A new network; this one stays as it is.
+
         Examples
         --------
         >>> from bayeswater import BayesianNetwork
@@ -106,7 +175,18 @@ class Editing(ABC):
         return self._with(network_with_node(self.core, name, table, named(parents, "parents"), states))
 
     def without_node(self, name: str) -> Self:
-        """Take a variable away; its children are averaged over it, as in `subnetwork`."""
+        """Take a variable away; its children are averaged over it, as in `subnetwork`.
+
+        Parameters
+        ----------
+        name : str
+            Name of the variable.
+
+        Returns
+        -------
+        network
+            A new network; this one stays as it is.
+        """
         node = self.core.dag.node(name)
         return self._among(other for other in range(len(self.core)) if other != node)
 
@@ -115,11 +195,32 @@ class Editing(ABC):
 
         A table is averaged over the parents that are left out: P(variable | parents that stay) is what it was. Among
         all networks of that graph, this one is nearest to the distribution of its variables.
+
+        Parameters
+        ----------
+        names : str or iterable of str
+            The variables that stay.
+
+        Returns
+        -------
+        network
+            A new network; this one stays as it is.
         """
         return self._among(sorted(self.core.dag.nodes(named(names, "names"))))
 
     def markov_blanket_network(self, name: str) -> Self:
-        """Keep a variable and its Markov blanket: given all the others in it, its posterior is that of the whole."""
+        """Keep a variable and its Markov blanket: given all the others in it, its posterior is that of the whole.
+
+        Parameters
+        ----------
+        name : str
+            Name of the variable.
+
+        Returns
+        -------
+        network
+            A new network; this one stays as it is.
+        """
         node = self.core.dag.node(name)
         return self._among(sorted({node, *self.core.dag.markov_blanket(node)}))
 
@@ -132,7 +233,18 @@ class Editing(ABC):
         return self._with(subnetwork(core, kept), {name: own for name, own in self.remarks.items() if name in there})
 
     def with_names(self, names: Mapping[str, str]) -> Self:
-        """Give variables other names: ``{"old": "new"}``."""
+        """Give variables other names: ``{"old": "new"}``.
+
+        Parameters
+        ----------
+        names : dict {old: new}
+            Variables that are not named keep their names.
+
+        Returns
+        -------
+        network
+            A new network; this one stays as it is.
+        """
         remarks = {names.get(name, name): own for name, own in self.remarks.items()}
         return self._with(network_renamed(self.core, names), remarks)
 
@@ -146,6 +258,11 @@ class Editing(ABC):
         ----------
         other : network
         prefer : "self" or "other", whose tables are taken for the variables of both
+
+        Returns
+        -------
+        network
+            A new network; both stay as they are.
 
         Examples
         --------
@@ -162,7 +279,20 @@ class Editing(ABC):
     # ------------------------------------------------------------------ states
 
     def with_state_names(self, name: str, states: Mapping[Any, Any]) -> Self:
-        """Give states of a variable other labels: ``{"old": "new"}``."""
+        """Give states of a variable other labels: ``{"old": "new"}``.
+
+        Parameters
+        ----------
+        name : str
+            Name of the variable.
+        states : dict {old: new}
+            States that are not named keep their labels.
+
+        Returns
+        -------
+        network
+            A new network; this one stays as it is.
+        """
         return self._with(network_with_state_names(self.core, name, states))
 
     def with_state(self, name: str, state: Any) -> Self:
@@ -170,9 +300,34 @@ class Editing(ABC):
 
         Given it, a child is what it is where nothing is known of the variable; for a noisy-OR, -AND or -MAX, a state
         that does nothing: it brings nothing about, and meets every condition.
+
+        Parameters
+        ----------
+        name : str
+            Name of the variable.
+        state : label
+            Label of the new state.
+
+        Returns
+        -------
+        network
+            A new network; this one stays as it is.
         """
         return self._with(network_with_state(self.core, name, state))
 
     def without_state(self, name: str, state: Any) -> Self:
-        """Take a state away: the variable is what it is where it is not in that state."""
+        """Take a state away: the variable is what it is where it is not in that state.
+
+        Parameters
+        ----------
+        name : str
+            Name of the variable.
+        state : label
+            Label of the state that goes.
+
+        Returns
+        -------
+        network
+            A new network; this one stays as it is.
+        """
         return self._with(network_without_state(self.core, name, state))

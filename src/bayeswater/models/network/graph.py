@@ -51,39 +51,132 @@ class GraphQuestions(ABC):
         return tuple(self.dag.edges())
 
     def parents(self, name: str) -> tuple[str, ...]:
-        """Parents of a node, in the order of the axes of its table."""
+        """Parents of a node, in the order of the axes of its table.
+
+        Parameters
+        ----------
+        name : str
+            Name of the node.
+
+        Returns
+        -------
+        tuple of str
+            Names.
+        """
         return tuple(self.dag.names[parent] for parent in self.dag.parents[self.dag.node(name)])
 
     def children(self, name: str) -> tuple[str, ...]:
-        """Children of a node."""
+        """Children of a node.
+
+        Parameters
+        ----------
+        name : str
+            Name of the node.
+
+        Returns
+        -------
+        tuple of str
+            Names, in the order of the nodes.
+        """
         return self.dag.named(self.dag.children[self.dag.node(name)])
 
     def ancestors(self, names: Names) -> tuple[str, ...]:
-        """Nodes from which a directed path leads to one of these."""
+        """Nodes from which a directed path leads to one of these.
+
+        Parameters
+        ----------
+        names : str or iterable of str
+            One node, or several.
+
+        Returns
+        -------
+        tuple of str
+            Names, in the order of the nodes.
+        """
         return self.dag.named(self.dag.ancestors(self.dag.nodes(names)))
 
     def descendants(self, names: Names) -> tuple[str, ...]:
-        """Nodes to which a directed path leads from one of these."""
+        """Nodes to which a directed path leads from one of these.
+
+        Parameters
+        ----------
+        names : str or iterable of str
+            One node, or several.
+
+        Returns
+        -------
+        tuple of str
+            Names, in the order of the nodes.
+        """
         return self.dag.named(self.dag.descendants(self.dag.nodes(names)))
 
     def markov_blanket(self, name: str) -> tuple[str, ...]:
-        """Parents, children and the children's other parents: given these, nothing else tells of the node."""
+        """Parents, children and the children's other parents: given these, nothing else tells of the node.
+
+        Parameters
+        ----------
+        name : str
+            Name of the node.
+
+        Returns
+        -------
+        tuple of str
+            Names, in the order of the nodes.
+        """
         return self.dag.named(self.dag.markov_blanket(self.dag.node(name)))
 
     def topological_order(self) -> tuple[str, ...]:
-        """All nodes, each after its parents; the same order every time."""
+        """All nodes, each after its parents; the same order every time.
+
+        Returns
+        -------
+        tuple of str
+            Names.
+        """
         return tuple(self.dag.names[node] for node in self.dag.order)
 
     def moral_graph(self) -> UndirectedGraph:
-        """Join the parents of every node, and forget the directions."""
+        """Join the parents of every node, and forget the directions.
+
+        Returns
+        -------
+        UndirectedGraph
+            The moral graph, of the same nodes.
+        """
         return moral_graph(self.dag)
 
     def is_d_separated(self, left: Names, right: Names, given: Names = ()) -> bool:
-        """Say whether the graph makes two sets of nodes independent, given a third."""
+        """Say whether the graph makes two sets of nodes independent, given a third.
+
+        Parameters
+        ----------
+        left, right : str or iterable of str
+            The two sets of nodes.
+        given : str or iterable of str, optional
+            The nodes that are observed.
+
+        Returns
+        -------
+        bool
+            Whether no active trail joins the two sets.
+        """
         return self.active_trail(left, right, given) is None
 
     def active_trail(self, left: Names, right: Names, given: Names = ()) -> Trail | None:
-        """Show a trail by which two sets of nodes depend on each other, given a third; None if they are d-separated."""
+        """Show a trail by which two sets of nodes depend on each other, given a third; None if they are d-separated.
+
+        Parameters
+        ----------
+        left, right : str or iterable of str
+            The two sets of nodes.
+        given : str or iterable of str, optional
+            The nodes that are observed.
+
+        Returns
+        -------
+        Trail or None
+            The nodes and edges of the trail, made to be printed.
+        """
         x, y, z = map(self.dag.nodes, (left, right, given))
         return active_trail(self.dag, x, y, z)
 
@@ -97,13 +190,31 @@ class GraphQuestions(ABC):
         left, right : names
         included : nodes that are in the set anyway
         allowed : nodes that may be taken; all others unless told
+
+        Returns
+        -------
+        tuple of str or None
+            Names, in the order of the nodes.
         """
         x, y, z = map(self.dag.nodes, (left, right, included))
         found = minimal_separator(self.dag, x, y, z, None if allowed is None else self.dag.nodes(allowed))
         return None if found is None else self.dag.named(found)
 
     def minimal_separators(self, left: Names, right: Names, *, most: int | None = None) -> Iterator[tuple[str, ...]]:
-        """Give all sets that d-separate two sets and of which no node can be spared, the first `most` of them."""
+        """Give all sets that d-separate two sets and of which no node can be spared, the first `most` of them.
+
+        Parameters
+        ----------
+        left, right : str or iterable of str
+            The two sets of nodes.
+        most : int, optional
+            How many sets to give; all unless told.
+
+        Returns
+        -------
+        iterator of tuples of str
+            The sets. They are found one by one, as they are asked for.
+        """
         found = minimal_separators(self.dag, self.dag.nodes(left), self.dag.nodes(right))
         return map(self.dag.named, islice(found, most))
 
@@ -121,6 +232,13 @@ class GraphQuestions(ABC):
         allowed : nodes that can be observed; all unless told
         most : how many sets to give
 
+        Returns
+        -------
+        iterator of tuples of str
+            The sets. They are found one by one, as they are asked for.
+
+        Examples
+        --------
         >>> from bayeswater import BayesianNetwork
         >>> list(BayesianNetwork("gene -> smoke -> tar -> lung <- gene").adjustment_sets("smoke", "lung"))
         [('gene',)]
@@ -130,16 +248,45 @@ class GraphQuestions(ABC):
         return map(self.dag.named, islice(found, most))
 
     def independencies(self, names: Names | None = None) -> list[Independence]:
-        """Every node, or those named, is independent of all that are not its descendants, given its parents."""
+        """Every node, or those named, is independent of all that are not its descendants, given its parents.
+
+        Parameters
+        ----------
+        names : str or iterable of str, optional
+            The nodes to speak of; all unless told.
+
+        Returns
+        -------
+        list of Independence
+            A statement for each node that has one.
+        """
         return local_independencies(self.dag, None if names is None else sorted(self.dag.nodes(names)))
 
     def equivalence_class(self) -> EquivalenceClass:
-        """Find the graph of all graphs that no data can tell from this one (CPDAG)."""
+        """Find the graph of all graphs that no data can tell from this one (CPDAG).
+
+        Returns
+        -------
+        EquivalenceClass
+            Edges that all these graphs have in common, and edges that point either way.
+        """
         return equivalence_class(self.dag)
 
     def is_equivalent(self, other: Any) -> bool:
         """Say whether another graph of the same nodes, in any form, implies the same independencies.
 
+        Parameters
+        ----------
+        other : graph
+            A text such as ``"a -> b"``, edges, a `Dag`, a networkx graph, or a network.
+
+        Returns
+        -------
+        bool
+            Whether both graphs have the same edges, directions aside, and the same colliders.
+
+        Examples
+        --------
         >>> from bayeswater import BayesianNetwork
         >>> BayesianNetwork("a -> b -> c").is_equivalent("a <- b -> c")
         True
@@ -147,16 +294,52 @@ class GraphQuestions(ABC):
         return is_equivalent(self.dag, read_graph(other))
 
     def structural_hamming_distance(self, other: Any, *, of_classes: bool = True) -> int:
-        """Count the pairs of nodes that are joined differently in the classes of both graphs, or in the graphs."""
+        """Count the pairs of nodes that are joined differently in the classes of both graphs, or in the graphs.
+
+        Parameters
+        ----------
+        other : graph
+            A graph of the same nodes, in any form that `is_equivalent` takes.
+        of_classes : bool, default True
+            Whether the classes of equivalent graphs are compared, or the graphs themselves.
+
+        Returns
+        -------
+        int
+            The number of pairs; 0 for equal graphs.
+        """
         return structural_hamming_distance(self.dag, read_graph(other), of_classes=of_classes)
 
     def hamming_distance(self, other: Any) -> int:
-        """Count the pairs of nodes that are joined in one graph and not in the other, whatever the directions."""
+        """Count the pairs of nodes that are joined in one graph and not in the other, whatever the directions.
+
+        Parameters
+        ----------
+        other : graph
+            A graph of the same nodes, in any form that `is_equivalent` takes.
+
+        Returns
+        -------
+        int
+            The number of pairs; 0 for equal skeletons.
+        """
         return hamming_distance(self.dag, read_graph(other))
 
     def arc_agreement(self, learned: Any) -> ArcAgreement:
         """Compare the arcs of a learned graph with those of this one, the true one; gives precision and recall.
 
+        Parameters
+        ----------
+        learned : graph
+            A graph of the same nodes, in any form that `is_equivalent` takes.
+
+        Returns
+        -------
+        ArcAgreement
+            Numbers of arcs that were found, are false and were missed, with `precision` and `recall`.
+
+        Examples
+        --------
         >>> from bayeswater import BayesianNetwork
         >>> agreement = BayesianNetwork("a -> b -> c").arc_agreement("a -> b <- c")
         >>> agreement, agreement.precision
@@ -165,7 +348,13 @@ class GraphQuestions(ABC):
         return ArcAgreement.of(read_graph(learned), self.dag)
 
     def to_networkx(self) -> Any:
-        """Give a ``networkx.DiGraph`` of the names."""
+        """Give a ``networkx.DiGraph`` of the names.
+
+        Returns
+        -------
+        networkx.DiGraph
+            A graph with the names as its nodes.
+        """
         return self.dag.to_networkx()
 
 

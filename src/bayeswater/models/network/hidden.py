@@ -147,6 +147,11 @@ def learn_hidden(
     alpha, states, sample_weight : as in `BayesianNetwork.from_data`
     random_state : seed of the starts and of the parts that are held out
 
+    Returns
+    -------
+    HiddenFit
+        The network, the numbers of states, and how the starts of EM ended.
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -220,6 +225,11 @@ def latent_classes(
     name : of the hidden variable
     columns : names of the columns that tell of the class; all unless told
     settings : as in `learn_hidden`
+
+    Returns
+    -------
+    HiddenFit
+        The network, the number of classes, and how the starts of EM ended.
 
     Examples
     --------

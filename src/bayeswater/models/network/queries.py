@@ -90,6 +90,11 @@ class Queries(ABC):
         standard_error, time_limit, random_state : of sampling: the error of each probability at which it ends, the
             seconds after which it ends in any case, and its seed
 
+        Returns
+        -------
+        Distribution
+            Probabilities of the states by label, made to be printed.
+
         Raises
         ------
         ImpossibleEvidence
@@ -117,7 +122,19 @@ class Queries(ABC):
         time_limit: float = 10.0,
         random_state: int = 0,
     ) -> Distribution:
-        """Distribution of several variables together, given the states of others; see `query`."""
+        """Distribution of several variables together, given the states of others; see `query`.
+
+        Parameters
+        ----------
+        targets : str or iterable of str
+            Names of the variables.
+        evidence, soft_evidence, method, standard_error, time_limit, random_state : as in `query`
+
+        Returns
+        -------
+        Distribution
+            Probabilities of the configurations by label, made to be printed.
+        """
         sampling = Sampling(method, standard_error, time_limit, random_state)
         return self._answer(targets, evidence, soft_evidence, sampling)
 
@@ -185,6 +202,22 @@ class Queries(ABC):
 
         Of a single row that is given as ``{name: state}``, it is one number. With `given`, states by name, it is the
         probability of each row given these.
+
+        Parameters
+        ----------
+        X : data frame or dict {name: state}
+            Rows, of which missing cells are not observed.
+        soft_evidence : dict {name: {state: likelihood}}, optional
+            What is observed with some doubt, in every row.
+        given : dict {name: state}, optional
+            What is known beforehand.
+        unseen : {"error", "ignore"}, default "error"
+            What to do with a state that a variable does not have: refuse it, or take it as missing.
+
+        Returns
+        -------
+        array of shape (n_rows,), or float
+            Natural logarithms.
         """
         rows = self._rows(X, unseen)
         known = evidence_of(self.core, given)
@@ -251,6 +284,11 @@ class Queries(ABC):
         targets : names of the variables asked for; all unless told
         pattern : names of the variables that are observed
         n_rows : number of rows of that pattern
+
+        Returns
+        -------
+        Forecast
+            The figures, made to be printed.
         """
         observed = sorted(self.core.dag.nodes(named(pattern, "pattern")))
         return forecast(self._tree, target_nodes(self.core, targets), observed, n_rows)
@@ -363,7 +401,20 @@ class Queries(ABC):
     # ------------------------------------------------------------------ rows that are known in full, and drawn ones
 
     def log_probability(self, X: Any, *, unseen: str = "error") -> Array:
-        """Logarithm of the probability of every row, none of whose cells is missing: (n_rows,); -inf if impossible."""
+        """Logarithm of the probability of every row, none of whose cells is missing: (n_rows,); -inf if impossible.
+
+        Parameters
+        ----------
+        X : data frame
+            Whole rows.
+        unseen : {"error", "ignore"}, default "error"
+            What to do with a state that a variable does not have.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Natural logarithms.
+        """
         codes = encode_rows(X, self.core.variables, unseen)
         require_complete(codes, self.core.variables)
         return log_probability(self.core, codes)
@@ -373,6 +424,20 @@ class Queries(ABC):
 
         With evidence, ``{name: state}``, they are drawn from the posterior of all variables together: exactly, and
         none is thrown away.
+
+        Parameters
+        ----------
+        n : int, default 1
+            Number of rows.
+        evidence : dict {name: state}, optional
+            What is observed in all of them.
+        random_state : int, RandomState or None, default None
+            Seed.
+
+        Returns
+        -------
+        pyarrow.Table
+            A column for each variable.
         """
         if evidence:
             rng = generator_of(n, random_state)
@@ -384,7 +449,20 @@ class Queries(ABC):
         return rows_as_frame(sample_codes(self.core, int(n), streams), self.core.variables)
 
     def sample_batches(self, n: int = 1, *, random_state: Any = None) -> Iterator[Any]:
-        """Draw the rows of `sample`, a table of some thousand at a time, for more of them than memory holds."""
+        """Draw the rows of `sample`, a table of some thousand at a time, for more of them than memory holds.
+
+        Parameters
+        ----------
+        n : int, default 1
+            Number of rows.
+        random_state : int, RandomState or None, default None
+            Seed; the rows are those of `sample` with the same one.
+
+        Returns
+        -------
+        iterator of pyarrow.Table
+            Tables that together are the one of `sample`.
+        """
         streams, core = _streams(n, random_state), self.core
         most = JOINT_ROWS * max(1, BATCH_CELLS // (JOINT_ROWS * max(1, len(core))))
         sizes = (min(most, n - start) for start in range(0, n, most))

@@ -138,6 +138,11 @@ def bootstrap_structure(
     seed : of the draws
     progress : told the number of repetitions done
 
+    Returns
+    -------
+    ArcStrengths
+        How often each arc was found, and in which direction.
+
     Examples
     --------
     >>> import pandas as pd

@@ -91,6 +91,13 @@ def cross_validate_structure(
     equivalent_sample_size : imagined rows that are spread over each table: no row is impossible
     score, method, graph_prior, required, forbidden, tiers, max_parents, significance, test, discretize, columns : as in
         `learn_structure`
+    seed : int, default 0
+        Seed of the folds.
+
+    Returns
+    -------
+    StructureValidation
+        The loss of every fold, their mean, and the graphs.
 
     Examples
     --------

@@ -440,6 +440,16 @@ def description_length(graph: Any, data: Any, score: Any = "bic", **settings: An
     """Nats that graph, parameters and rows take together, the less the better: the negative of the score.
 
     With AIC and BIC it is ``f |B| - LL(B | D)``, f the price of a parameter and ``|B|`` the number of parameters.
+
+    Parameters
+    ----------
+    graph, data, score : as in `score_structure`
+    **settings : further settings of `score_structure`
+
+    Returns
+    -------
+    float
+        Nats.
     """
     return -float(score_structure(graph, data, score, **settings))
 

@@ -100,6 +100,10 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Needed by "mdl"; no other method looks at them.
         sample_weight : weights of shape (n_rows,), optional
             A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
+
+        Returns
+        -------
+        self
         """
         method = self._method()
         if method.needs_labels and y is None:
@@ -122,7 +126,18 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Give the interval of every cell: (n_rows, n_columns)."""
+        """Give the interval of every cell: (n_rows, n_columns).
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_columns)
+            The columns of `fit`.
+
+        Returns
+        -------
+        table of shape (n_rows, n_columns)
+            In the form X was given.
+        """
         check_is_fitted(self)
         self._method()
         X = materialised(X)
