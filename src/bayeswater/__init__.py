@@ -67,8 +67,8 @@ if TYPE_CHECKING:
     from bayeswater.models.structures.independence_testing import independence_test
     from bayeswater.models.structures.network_classifier import NetworkClassifier
     from bayeswater.models.structures.structure_learning import description_length, learn_structure, score_structure
-    from bayeswater.networks.conditionals import Deterministic, NoisyOr
-    from bayeswater.networks.noisy_causes import NoisyAnd, NoisyMax
+    from bayeswater.networks.conditionals import Deterministic
+    from bayeswater.networks.noisy_causes import NoisyAnd, NoisyMax, NoisyOr
     from bayeswater.networks.regressions import LinearGaussian
     from bayeswater.reports.audit import audit
     from bayeswater.web.exploring import explore
@@ -108,8 +108,8 @@ _HOMES = {
     "models.structures.independence_testing": ("independence_test",),
     "models.structures.network_classifier": ("NetworkClassifier",),
     "models.structures.structure_learning": ("description_length", "learn_structure", "score_structure"),
-    "networks.conditionals": ("Deterministic", "NoisyOr"),
-    "networks.noisy_causes": ("NoisyAnd", "NoisyMax"),
+    "networks.conditionals": ("Deterministic",),
+    "networks.noisy_causes": ("NoisyAnd", "NoisyMax", "NoisyOr"),
     "networks.regressions": ("LinearGaussian",),
     "reports.audit": ("audit",),
     "web.exploring": ("explore",),

@@ -11,7 +11,8 @@ import pytest
 
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError, ResourceLimitError
-from bayeswater.networks.conditionals import Deterministic, NoisyOr, checked_table, require_room
+from bayeswater.networks.conditionals import Deterministic, checked_table, require_room
+from bayeswater.networks.noisy_causes import NoisyOr
 
 SMOKE, CITY = Variable("smoke", ("yes", "no")), Variable("city", ("big", "small", "none"))
 CANCER = Variable("cancer", ("yes", "no"))
@@ -162,7 +163,7 @@ def test_without_causes_the_leak_remains():
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (NoisyOr({"flu": 0.5}), r"names the causes \['flu'\], and its parents are \['cold', 'flu'\]"),
+        (NoisyOr({"flu": 0.5}), r"names the parents \['flu'\], and they are \['cold', 'flu'\]"),
         (
             NoisyOr({"flu": 0.5, "cold": 0.5}),
             r"names the state 'yes' of 'cold', which has \['none', 'light', 'heavy'\]",

@@ -6,8 +6,9 @@ from tests.networks.nets import random_network
 
 from bayeswater.data.variable import Variable
 from bayeswater.errors import NormalisedTableWarning, ParameterError
-from bayeswater.networks.conditionals import NoisyOr, Table
+from bayeswater.networks.conditionals import Table
 from bayeswater.networks.network import Network
+from bayeswater.networks.noisy_causes import NoisyOr
 from bayeswater.structure.dag import Dag
 
 A, B = Variable("a", ("x", "y")), Variable("b", range(3))

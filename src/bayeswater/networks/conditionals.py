@@ -20,7 +20,6 @@ import numpy as np
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.limits import require_table_axes, require_table_bytes
-from bayeswater.noisy_max import noisy_or_table
 from bayeswater.typing import Array, is_number
 
 EXACT = 1e-12
@@ -171,88 +170,6 @@ class Table(Conditional):
         return isinstance(other, Table) and np.array_equal(self.values, other.values)
 
     __hash__ = None  # type: ignore[assignment]
-
-
-@dataclass(frozen=True)
-class NoisyOr(Conditional):
-    """Causes that each bring the effect about on their own, and a leak where none is there.
-
-        P(absent | parents) = (1 - leak) * product over the parents of (1 - strength of the parent's state)
-
-    Parameters
-    ----------
-    causes : mapping from each parent to a number, the strength of its state `present`, or to a mapping from its states
-        to strengths; a state that is not named has none
-    leak : probability of the effect where no cause is there
-    present : state of the variable, which has two, that is the effect
-
-    Its table is written out, so it has no room for dozens of causes. These are divided into groups: the noisy-OR of
-    noisy-ORs, each with strength 1, is that of all their causes.
-
-    Examples
-    --------
-    >>> fever = Variable("fever", ("no", "yes"))
-    >>> flu, cold = Variable("flu", ("no", "yes")), Variable("cold", ("none", "light", "heavy"))
-    >>> rule = NoisyOr({"flu": 0.75, "cold": {"light": 0.25, "heavy": 0.5}}).bound(fever, [flu, cold])
-    >>> rule.table(fever, [flu, cold])[..., 1]
-    array([[0.    , 0.25  , 0.5   ],
-           [0.75  , 0.8125, 0.875 ]])
-    """
-
-    causes: Mapping[str, Any]
-    leak: float = 0.0
-    present: Any = "yes"
-
-    def bound(self, variable: Variable, parents: Parents) -> "NoisyOr":
-        """Check the names, the states and the strengths."""
-        where = f"the noisy-OR of {variable.name!r}"
-        if variable.n_states != 2 or self.present not in variable.code_of:
-            raise ParameterError(
-                f"{where} is for a variable of two states, one of them present={self.present!r}; "
-                f"{variable.name!r} has {list(variable.states)[:10]}"
-            )
-        named, known = set(self.causes), {parent.name for parent in parents}
-        if named != known:
-            raise ParameterError(f"{where} names the causes {sorted(named)}, and its parents are {sorted(known)}")
-        require_room(
-            variable,
-            parents,
-            "divide the causes: a noisy-OR of ten of them, without a leak, is one cause of strength 1 instead of ten",
-        )
-        require_probability(self.leak, f"the leak of {where}")
-        for parent in parents:
-            self.strengths(parent, where)
-        # A copy: what becomes of the caller's dict afterwards is none of the network's business.
-        own = {name: dict(given) if isinstance(given, Mapping) else given for name, given in self.causes.items()}
-        return NoisyOr(own, self.leak, self.present)
-
-    def strengths(self, parent: Variable, where: str = "") -> Array:
-        """Strength of every state of a parent: (n_states,)."""
-        given = self.causes[parent.name]
-        by_state = given if isinstance(given, Mapping) else {self.present: given}
-        strengths = np.zeros(parent.n_states)
-        for state, strength in by_state.items():
-            if state not in parent.code_of:
-                raise ParameterError(
-                    f"{where} names the state {state!r} of {parent.name!r}, which has {list(parent.states)[:10]}; name "
-                    f"these: {{{parent.name!r}: {{state: strength}}}}"
-                )
-            require_probability(strength, f"the strength of {parent.name}={state!r} in {where}")
-            strengths[parent.code_of[state]] = strength
-        return strengths
-
-    def table(self, variable: Variable, parents: Parents) -> Array:
-        """Take one cause after the other."""
-        table = noisy_or_table([self.strengths(parent) for parent in parents], self.leak)
-        if variable.code_of[self.present] == 1:
-            table = np.ascontiguousarray(table[..., ::-1])
-        table.flags.writeable = False
-        return table
-
-    def n_parameters(self, variable: Variable, parents: Parents) -> int:
-        """One for each state that has a strength, and one for the leak."""
-        given = self.causes.values()
-        return 1 + sum(len(strength) if isinstance(strength, Mapping) else 1 for strength in given)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
-"""Canonical nodes beside the noisy-OR: `NoisyMax`, of more than two states, and `NoisyAnd`, for what has conditions.
+"""Canonical nodes: `NoisyOr` of causes, `NoisyMax`, of more than two states, and `NoisyAnd`, for what has conditions.
 
-Both need a few numbers for each parent on its own, where a table needs some for every combination of their states
+They need a few numbers for each parent on its own, where a table needs some for every combination of their states
 (Díez and Druzdzel 2006).
 """
 
@@ -14,7 +14,6 @@ from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.networks.conditionals import (
     Conditional,
-    NoisyOr,
     Parents,
     checked_table,
     require_probability,
@@ -22,6 +21,72 @@ from bayeswater.networks.conditionals import (
 )
 from bayeswater.noisy_max import noisy_max_table, noisy_or_table
 from bayeswater.typing import Array
+
+
+@dataclass(frozen=True)
+class NoisyOr(Conditional):
+    """Causes that each bring the effect about on their own, and a leak where none is there.
+
+        P(absent | parents) = (1 - leak) * product over the parents of (1 - strength of the parent's state)
+
+    Parameters
+    ----------
+    causes : mapping from each parent to a number, the strength of its state `present`, or to a mapping from its states
+        to strengths; a state that is not named has none
+    leak : probability of the effect where no cause is there
+    present : state of the variable, which has two, that is the effect
+
+    Its table is written out, so it has no room for dozens of causes. These are divided into groups: the noisy-OR of
+    noisy-ORs, each with strength 1, is that of all their causes.
+
+    Examples
+    --------
+    >>> fever = Variable("fever", ("no", "yes"))
+    >>> flu, cold = Variable("flu", ("no", "yes")), Variable("cold", ("none", "light", "heavy"))
+    >>> rule = NoisyOr({"flu": 0.75, "cold": {"light": 0.25, "heavy": 0.5}}).bound(fever, [flu, cold])
+    >>> rule.table(fever, [flu, cold])[..., 1]
+    array([[0.    , 0.25  , 0.5   ],
+           [0.75  , 0.8125, 0.875 ]])
+    """
+
+    causes: Mapping[str, Any]
+    leak: float = 0.0
+    present: Any = "yes"
+
+    def bound(self, variable: Variable, parents: Parents) -> "NoisyOr":
+        """Check the names, the states and the strengths."""
+        where = f"the noisy-OR of {variable.name!r}"
+        _require_two_states(variable, self.present, where)
+        _require_parents(self.causes, parents, where)
+        require_room(
+            variable,
+            parents,
+            "divide the causes: a noisy-OR of ten of them, without a leak, is one cause of strength 1 instead of ten",
+        )
+        require_probability(self.leak, f"the leak of {where}")
+        for parent in parents:
+            _by_state(self.causes[parent.name], self.present, parent, "the strength of", where)
+        # A copy: what becomes of the caller's dict afterwards is none of the network's business.
+        own = {name: dict(given) if isinstance(given, Mapping) else given for name, given in self.causes.items()}
+        return NoisyOr(own, self.leak, self.present)
+
+    def strengths(self, parent: Variable) -> Array:
+        """Strength of every state of a parent: (n_states,)."""
+        found = _by_state(self.causes[parent.name], self.present, parent)
+        return np.array([found.get(state, 0.0) for state in parent.states])
+
+    def table(self, variable: Variable, parents: Parents) -> Array:
+        """Take one cause after the other."""
+        table = noisy_or_table([self.strengths(parent) for parent in parents], self.leak)
+        if variable.code_of[self.present] == 1:
+            table = np.ascontiguousarray(table[..., ::-1])
+        table.flags.writeable = False
+        return table
+
+    def n_parameters(self, variable: Variable, parents: Parents) -> int:
+        """One for each state that has a strength, and one for the leak."""
+        given = self.causes.values()
+        return 1 + sum(len(strength) if isinstance(strength, Mapping) else 1 for strength in given)
 
 
 @dataclass(frozen=True)
@@ -139,22 +204,11 @@ class NoisyAnd(Conditional):
     def bound(self, variable: Variable, parents: Parents) -> "NoisyAnd":
         """Check names, states and probabilities."""
         where = f"the noisy-AND of {variable.name!r}"
-        if variable.n_states != 2 or self.present not in variable.code_of:
-            raise ParameterError(
-                f"{where} is for a variable of two states, one of them present={self.present!r}; "
-                f"{variable.name!r} has {list(variable.states)[:10]}"
-            )
+        _require_two_states(variable, self.present, where)
         _require_parents(self.conditions, parents, where)
         require_room(variable, parents)
         require_probability(self.failure, f"the failure of {where}")
-        own = {}
-        for parent in parents:
-            given = self.conditions[parent.name]
-            by_state = dict(given) if isinstance(given, Mapping) else {self.present: given}
-            _require_states(by_state, parent, where)
-            for state, met in by_state.items():
-                require_probability(met, f"the condition {parent.name}={state!r} in {where}")
-            own[parent.name] = by_state
+        own = {p.name: _by_state(self.conditions[p.name], self.present, p, "the condition", where) for p in parents}
         return NoisyAnd(own, self.failure, self.present)
 
     def as_noisy_or(self, variable: Variable, parents: Parents) -> NoisyOr:
@@ -200,6 +254,23 @@ def as_noisy_max(rule: Conditional, variable: Variable, parents: Parents) -> Noi
         strongest_first = np.argsort(-strengths, kind="stable").tolist()
         causes[parent.name] = {parent.states[code]: told(float(strengths[code])) for code in strongest_first}
     return NoisyMax(causes, told(float(rule.leak)), (variable.states[effect], variable.states[1 - effect]))
+
+
+def _require_two_states(variable: Variable, present: Any, where: str) -> None:
+    if variable.n_states != 2 or present not in variable.code_of:
+        raise ParameterError(
+            f"{where} is for a variable of two states, one of them present={present!r}; {variable.name!r} has "
+            f"{list(variable.states)[:10]}"
+        )
+
+
+def _by_state(given: Any, present: Any, parent: Variable, what: str = "", where: str = "") -> dict[Any, float]:
+    """Read the probability of each state of a parent: a mapping from them, or a number, that of `present`."""
+    by_state = dict(given) if isinstance(given, Mapping) else {present: given}
+    _require_states(by_state, parent, where)
+    for state, probability in by_state.items():
+        require_probability(probability, f"{what} {parent.name}={state!r} in {where}")
+    return by_state
 
 
 def _require_parents(named: Mapping[str, Any], parents: Parents, where: str) -> None:

@@ -17,7 +17,7 @@ from bayeswater import BayesianNetwork, ParameterError
 from bayeswater.data.variable import Variable
 from bayeswater.models.network.answers import Distribution
 from bayeswater.models.network.conditional_tables import ConditionalTable
-from bayeswater.networks.conditionals import NoisyOr
+from bayeswater.networks.noisy_causes import NoisyOr
 from bayeswater.structure.dag import Dag
 
 GRAPH = "smoke -> cancer <- pollution; cancer -> xray"

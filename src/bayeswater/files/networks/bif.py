@@ -116,15 +116,13 @@ def _variable(tokens: Tokens, checks: NetworkChecks) -> DeclaredVariable:
 
 
 def _node(tokens: Tokens, checks: NetworkChecks, block: TableWords, shape: tuple[int, ...]) -> NodeDocument:
-    name, parents = block.parent_set.name, block.parent_set.parents
     block = _without_properties(tokens, checks, block)
     if tokens.words[block.start] == "table":
         table = _whole(tokens, checks, block, shape)
     else:
-        codes = [checks.variables[parent].codes for parent in parents]
+        codes = [checks.variables[parent].codes for parent in block.parent_set.parents]
         table = read_rows(tokens, checks, block, shape, row_labels(codes, shape, unquoted))
-    variable = checks.variables[name]
-    return NodeDocument(name, variable.states, parents, table, properties=variable.properties)
+    return checks.node(block.parent_set, table)
 
 
 def _without_properties(tokens: Tokens, checks: NetworkChecks, block: TableWords) -> TableWords:

@@ -124,6 +124,11 @@ class NetworkChecks:
         self.parent_sets[name] = parent_set
         return tuple(len(self.variables[member].states) for member in (*parent_set.parents, name))
 
+    def node(self, parent_set: ParentSet, table: Array) -> NodeDocument:
+        """Give a variable that was declared with its parents and table."""
+        variable = self.variables[parent_set.name]
+        return NodeDocument(parent_set.name, variable.states, parent_set.parents, table, properties=variable.properties)
+
     def _require_known(self, name: str, place: int) -> None:
         if name not in self.variables:
             near = get_close_matches(name[:100], list(self.variables)[:1000], n=1)

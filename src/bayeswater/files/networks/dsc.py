@@ -11,7 +11,7 @@ of nodes are identifiers, states are strings.
 from collections.abc import Callable
 
 from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, require_writable
-from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
+from bayeswater.files.networks.document import NetworkDocument, Property, Written
 from bayeswater.files.networks.grammar import (
     TableWords,
     is_attribute,
@@ -62,15 +62,8 @@ def read(content: str | bytes, path: str, tolerance: float | None = None) -> Net
             raise tokens.expected("'node' or 'probability'")
     shapes = [checks.define(block.parent_set) for block in blocks]
     checks.require_whole()
-    nodes = []
-    for block, shape in zip(blocks, shapes, strict=True):
-        variable = checks.variables[block.parent_set.name]
-        table = _table(tokens, checks, block, shape)
-        nodes.append(
-            NodeDocument(
-                variable.name, variable.states, block.parent_set.parents, table, properties=variable.properties
-            )
-        )
+    found = zip(blocks, shapes, strict=True)
+    nodes = [checks.node(block.parent_set, _table(tokens, checks, block, shape)) for block, shape in found]
     return checks.document(name, nodes, [one for one in attributes if one[0] != MARK])
 
 

@@ -227,8 +227,7 @@ def _node(
         return noisy_node(checks, parent_set, shape, given, orders)
     values = checks.numbers(given.words, given.place_of, prod(shape), f"the table of {parent_set.name!r}")
     table = checks.table(values, shape, parent_set.name, lambda row: given.place_of(row * shape[-1]))
-    variable = checks.variables[parent_set.name]
-    return NodeDocument(parent_set.name, variable.states, parent_set.parents, table, properties=variable.properties)
+    return checks.node(parent_set, table)
 
 
 def write(document: NetworkDocument) -> Written:

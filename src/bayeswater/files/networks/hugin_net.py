@@ -16,7 +16,7 @@ from math import inf, prod
 from operator import ne
 
 from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, ParentSet, require_writable
-from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
+from bayeswater.files.networks.document import NetworkDocument, Property, Written
 from bayeswater.files.networks.grammar import is_attribute, opened, read_value, written_value
 from bayeswater.files.networks.names import (
     ESCAPED,
@@ -80,13 +80,8 @@ def read(content: str | bytes, path: str, tolerance: float | None = None) -> Net
     checks.notes += [f"{extra!r} of tables was dropped: {some(names)}" for extra, names in dropped.items()]
     shapes = [checks.define(potential.parent_set) for potential in potentials]
     checks.require_whole()
-    nodes = []
-    for potential, shape in zip(potentials, shapes, strict=True):
-        variable, parent_set = checks.variables[potential.parent_set.name], potential.parent_set
-        table = _table(tokens, checks, potential, shape)
-        nodes.append(
-            NodeDocument(variable.name, variable.states, parent_set.parents, table, properties=variable.properties)
-        )
+    found = zip(potentials, shapes, strict=True)
+    nodes = [checks.node(one.parent_set, _table(tokens, checks, one, shape)) for one, shape in found]
     name = next((value for key, value in attributes if key == "name"), "")
     rest = [one for one in attributes if one[0] not in ("name", MARK)]
     return checks.document(name, nodes, rest)

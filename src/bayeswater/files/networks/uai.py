@@ -112,7 +112,7 @@ def _node(tokens: Tokens, checks: NetworkChecks, parent_set: ParentSet, shape: t
     values = checks.numbers(words, lambda k: start + k, n_given, what)
     tokens.at += n_given
     table = checks.table(values, shape, parent_set.name, lambda r: start + r * shape[-1])
-    return NodeDocument(parent_set.name, checks.variables[parent_set.name].states, parent_set.parents, table)
+    return checks.node(parent_set, table)
 
 
 def write(document: NetworkDocument) -> Written:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from math import prod
 
 from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, ParentSet, require_writable
-from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property, Written
+from bayeswater.files.networks.document import NetworkDocument, Property, Written
 from bayeswater.files.networks.grammar import property_of, property_text
 from bayeswater.files.networks.names import (
     ESCAPED,
@@ -50,11 +50,7 @@ def read(content: str | bytes, path: str, tolerance: float | None = None) -> Net
     for (parent_set, numbers), shape in zip(parent_sets, shapes, strict=True):
         values = checks.numbers(numbers.words(), numbers.place_of, prod(shape), f"the table of {parent_set.name!r}")
         row_place = _row_places(numbers, shape[-1])
-        table = checks.table(values, shape, parent_set.name, row_place)
-        variable = checks.variables[parent_set.name]
-        nodes.append(
-            NodeDocument(parent_set.name, variable.states, parent_set.parents, table, properties=variable.properties)
-        )
+        nodes.append(checks.node(parent_set, checks.table(values, shape, parent_set.name, row_place)))
     name = name_of(network["NAME"][0].text) if network["NAME"] else ""
     return checks.document(name, nodes, [property_of(element.text) for element in network["PROPERTY"]])
 

@@ -20,9 +20,9 @@ from bayeswater.models.network.conditional_tables import (
     state_code,
 )
 from bayeswater.models.network.network_rows import declared_variable
-from bayeswater.networks.conditionals import Conditional, Deterministic, NoisyOr, Table, require_room
+from bayeswater.networks.conditionals import Conditional, Deterministic, Table, require_room
 from bayeswater.networks.network import Network
-from bayeswater.networks.noisy_causes import NoisyAnd, NoisyMax
+from bayeswater.networks.noisy_causes import NoisyAnd, NoisyMax, NoisyOr
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
 

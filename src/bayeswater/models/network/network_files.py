@@ -22,9 +22,9 @@ from bayeswater.files.networks.formats import find_format, format_of, read_netwo
 from bayeswater.files.networks.names import some
 from bayeswater.models.network.network_rows import declared_variable
 from bayeswater.models.stored.folders import require_folder
-from bayeswater.networks.conditionals import Conditional, Deterministic, NoisyOr, Table
+from bayeswater.networks.conditionals import Conditional, Deterministic, Table
 from bayeswater.networks.network import Network
-from bayeswater.networks.noisy_causes import NoisyMax, as_noisy_max
+from bayeswater.networks.noisy_causes import NoisyMax, NoisyOr, as_noisy_max
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import is_number
 

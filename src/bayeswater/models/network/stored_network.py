@@ -28,9 +28,9 @@ from bayeswater.models.stored.documents import (
     written_states,
 )
 from bayeswater.models.stored.values import CODEC
-from bayeswater.networks.conditionals import Conditional, Deterministic, NoisyOr, Table, require_room, table_shape
+from bayeswater.networks.conditionals import Conditional, Deterministic, Table, require_room, table_shape
 from bayeswater.networks.network import Network
-from bayeswater.networks.noisy_causes import NoisyAnd, NoisyMax
+from bayeswater.networks.noisy_causes import NoisyAnd, NoisyMax, NoisyOr
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
 from bayeswater.version import __version__

@@ -39,6 +39,9 @@ MOST_DRAWN = 60
 LONGEST_LIST = 12
 """Arcs that are printed."""
 
+Begin = tuple[frozenset[int], ...] | None
+"""Parents of each variable in the graph that a search begins from, if there is one."""
+
 
 @dataclass(frozen=True, repr=False)
 class LearnedStructure:
@@ -289,32 +292,18 @@ def learn_structure(
     if test not in known_tests:
         raise ParameterError(f"test is {test!r}; choose one of {', '.join(known_tests)}")
     checked_seed(seed)
+    search_settings: dict[str, Any] = {"time_limit": time_limit, "restarts": int(restarts), "perturb": perturb}
+    search_settings |= {"significance": significance, "test": test, "seed": seed, "progress": progress}
     if mixed:
         rows = NumbersAndStates.of(data, discretize, columns, sample_weight)
-        return _learn_mixed(
-            rows,
-            _without_prior(score, graph_prior),
-            Knowledge.of(rows.names, required, forbidden, tiers, max_parents),
-            method,
-            start,
-            time_limit=time_limit,
-            restarts=int(restarts),
-            perturb=perturb,
-            significance=significance,
-            test=test,
-            seed=seed,
-            progress=progress,
-        )
+        knowledge = rows.known(Knowledge.of(rows.names, required, forbidden, tiers, max_parents))
+        begin = _beginning(start, rows.names, knowledge)
+        return _learn_mixed(rows, _without_prior(score, graph_prior), knowledge, method, start=begin, **search_settings)
     table = StateTable.of(data, discretize, columns, sample_weight)
     require_rows(table.weight)
     if missing == "error":
         require_complete(table)
     knowledge = Knowledge.of(table.names, required, forbidden, tiers, max_parents)
-    begin = None
-    if start is not None:
-        dag = ordered(read_graph(start), table.names, "start")
-        knowledge.check(dag)
-        begin = tuple(map(frozenset, dag.parents))
     scored_by = as_score(score, graph_prior)
     found, rounds = find_graph(
         table.codes,
@@ -323,36 +312,33 @@ def learn_structure(
         knowledge,
         method,
         weight=table.weight,
-        start=begin,
-        time_limit=time_limit,
-        restarts=int(restarts),
-        perturb=perturb,
-        significance=significance,
-        test=test,
-        seed=seed,
-        progress=progress,
+        start=_beginning(start, table.names, knowledge),
+        **search_settings,
     )
     return LearnedStructure(table, judge_of(scored_by) if rounds else scored_by, found, knowledge, rounds)
 
 
 def _learn_mixed(
-    table: NumbersAndStates, score: MomentScore, knowledge: Knowledge, method: str, start: Any, **settings: Any
+    table: NumbersAndStates, score: MomentScore, knowledge: Knowledge, method: str, start: Begin, **settings: Any
 ) -> LearnedMixedStructure:
     """Search for the graph of states and numbers."""
-    knowledge = table.known(knowledge)
     table.tell_twins()
-    begin = None
-    if start is not None:
-        dag = ordered(read_graph(start), table.names, "start")
-        knowledge.check(dag)
-        begin = tuple(map(frozenset, dag.parents))
     scores = table.scores(score)
-    if scores.total(knowledge.start if begin is None else begin) == -np.inf:
+    if scores.total(knowledge.start if start is None else start) == -np.inf:
         raise DataError(
             "the graph to begin with leaves a number without variance: too few rows for its parents, or an exact "
             "function of them; require fewer arcs, or start from none"
         )
-    return LearnedMixedStructure(table, score, search(scores, knowledge, method, start=begin, **settings), knowledge)
+    return LearnedMixedStructure(table, score, search(scores, knowledge, method, start=start, **settings), knowledge)
+
+
+def _beginning(start: Any, names: Sequence[str], knowledge: Knowledge) -> Begin:
+    """Give the parents of each variable in the graph to begin from, if there is one."""
+    if start is None:
+        return None
+    dag = ordered(read_graph(start), names, "start")
+    knowledge.check(dag)
+    return tuple(map(frozenset, dag.parents))
 
 
 def _without_prior(score: Any, graph_prior: Any) -> MomentScore:
