@@ -84,6 +84,11 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
     n_categories_ : array of shape (n_columns,)
     class_count_, class_log_prior_, classes_ : arrays of shape (n_classes,)
 
+    Notes
+    -----
+    With n rows, d columns of s states and K classes, `fit` takes O(n d) time and the counts O(K d s) memory; `predict`
+    takes O(n d K).
+
     Examples
     --------
     >>> X = [["red", "round"], ["red", "long"], ["green", "round"]]

@@ -71,6 +71,11 @@ class MultinomialNB(WeighsFeatures, FeatureClassifier):
     statistics_ : Sums
         The sums that everything is read from.
 
+    Notes
+    -----
+    With c cells that are not zero, d columns and K classes, `fit` takes O(c) time and the counts O(K d) memory;
+    `predict` takes O(c K).
+
     Examples
     --------
     >>> import numpy as np
@@ -184,6 +189,10 @@ class ComplementNB(FeatureClassifier):
     feature_all_ : array of shape (n_features,)
     feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
         Counts, and the weights of the features.
+
+    Notes
+    -----
+    Time and memory are those of `MultinomialNB`.
 
     Examples
     --------
@@ -337,6 +346,10 @@ class BernoulliNB(FeatureClassifier):
     threshold_ : float
         Value over which a cell was counted as present.
     class_count_, class_log_prior_, classes_ : arrays of shape (n_classes,)
+
+    Notes
+    -----
+    Time and memory are those of `MultinomialNB`.
 
     Examples
     --------

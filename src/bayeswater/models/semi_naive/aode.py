@@ -103,6 +103,11 @@ class AODE(WeighsTerms, StateClassifier):
     statistics_ : Sums
         The counts that everything is read from.
 
+    Notes
+    -----
+    With n rows, d columns of s states and K classes, `fit` takes O(n d^2) time and the counts of pairs O(K d^2 s^2)
+    memory; `predict` takes O(n d^2 K).
+
     Examples
     --------
     Which of two equal flags is set tells nothing, whether both are tells all:
@@ -320,6 +325,11 @@ class A2DE(StateClassifier):
     Attributes
     ----------
     columns_, classes_, class_count_, class_log_prior_, statistics_ : as in `AODE`
+
+    Notes
+    -----
+    With n rows, d columns of s states and K classes, `fit` takes O(n d^3) time and the counts of triples O(K d^3 s^3)
+    memory; `predict` takes O(n d^3 K).
 
     Examples
     --------

@@ -175,6 +175,11 @@ class KDB(SeveralParents, StateClassifier):
         Concentrations of the levels, where `smoothing` is "back-off".
     columns_, classes_, class_count_, class_log_prior_, statistics_ : as in `AODE`
 
+    Notes
+    -----
+    With n rows, d columns of s states and K classes, `fit` takes O(n d^2) time. Finding parents takes O(K d^2 s^2)
+    memory, and the model O(n d k) at most: only what occurs is counted. `predict` takes O(n d k K).
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -278,6 +283,10 @@ class SKDB(SeveralParents, StateClassifier):
         All parents that each column was counted with, from which `k_` was chosen.
     concentrations_ : as in `KDB`
     columns_, classes_, class_count_, class_log_prior_, statistics_ : as in `AODE`
+
+    Notes
+    -----
+    Time and memory are those of `KDB` with `max_k` parents; scoring rows takes O(n d k K) more.
 
     Examples
     --------

@@ -56,6 +56,11 @@ class TAN(StateClassifier):
         The parent of each column, None for a root.
     columns_, classes_, class_count_, class_log_prior_, statistics_ : as in `AODE`
 
+    Notes
+    -----
+    With n rows, d columns of s states and K classes, `fit` takes O(n d^2) time and the counts of pairs O(K d^2 s^2)
+    memory; `predict` takes O(n d K).
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -175,6 +180,11 @@ class SPODE(StateClassifier):
     class_log_prior_ : array of shape (n_classes,)
         Of the rows that have the super-parent: it is counted in one piece with the class.
     columns_, classes_, class_count_, statistics_ : as in `AODE`
+
+    Notes
+    -----
+    With n rows, d columns of s states and K classes, `fit` takes O(n d^2 K) time to find the super-parent, and the
+    counts of pairs O(K d^2 s^2) memory; `predict` takes O(n d K).
 
     Examples
     --------
