@@ -25,6 +25,9 @@ from bayeswater.models.feature_nb import BernoulliNB, ComplementNB, MultinomialN
 from bayeswater.models.gaussian_classifier import GaussianClassifier
 from bayeswater.models.gaussian_nb import GaussianNB
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
+from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
+from bayeswater.models.mixed_networks.stored_mixed import KIND as MIXED_NETWORK
+from bayeswater.models.mixed_networks.stored_mixed import described_mixed, restored_mixed
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.stored_network import KIND as NETWORK
 from bayeswater.models.network.stored_network import described_network, restored_network
@@ -122,6 +125,7 @@ KINDS = {
 
 OWN_FORMS: dict[str, tuple[Any, Any]] = {
     NETWORK: (described_network, restored_network),
+    MIXED_NETWORK: (described_mixed, restored_mixed),
     ENSEMBLE: (described_ensemble, restored_ensemble),
     CLASSIFIER: (described_classifier, restored_classifier),
 }
@@ -160,7 +164,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     array([2., 3.])
     """
     _require_kind(model)
-    if type(model) is not BayesianNetwork:
+    if type(model) not in (BayesianNetwork, MixedNetwork):
         check_is_fitted(model)
     inside = model
     while type(inside) in WRAPPERS:
@@ -200,6 +204,7 @@ def _require_kind(model: Any) -> None:
     known: tuple[type, ...] = (
         *(kind.model for kind in KINDS.values()),
         BayesianNetwork,
+        MixedNetwork,
         BayesEnsemble,
         NetworkClassifier,
         *WRAPPERS,

@@ -40,10 +40,11 @@ STYLE = (
 
 @dataclass(frozen=True)
 class NodeLine:
-    """One line in a node: a state and its probability, or how many more there are."""
+    """One line in a node: a state and its probability, how many more there are, or the mean of a number."""
 
     label: str
-    probability: float | None
+    probability: float | None = None
+    is_faint: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class Box:
         name = 1.1 * _width(shortened(self.name, MOST_CHARACTERS)) + 2 * PADDING  # it is set in bold
         if not self.lines:
             return max(name, 44.0)
-        return max(name, self.label_width + BAR + PERCENT + 2 * PADDING)
+        beside = BAR + PERCENT if any(line.probability is not None for line in self.lines) else 0.0
+        return max(name, self.label_width + beside + 2 * PADDING)
 
     @property
     def label_width(self) -> float:
@@ -76,7 +78,7 @@ class Box:
 def to_svg(
     dag: Dag,
     states: Sequence[Sequence[object]] | None = None,
-    marginals: Mapping[int, Array] | None = None,
+    marginals: Mapping[int, Array | tuple[float, float]] | None = None,
     observed: frozenset[int] = frozenset(),
 ) -> str:
     """Draw a graph, with the probabilities of states where there are any.
@@ -85,7 +87,7 @@ def to_svg(
     ----------
     dag : the graph
     states : labels of the states of every node
-    marginals : probabilities of the states of some nodes
+    marginals : probabilities of the states of some nodes; of a number, its mean and standard deviation
     observed : nodes that are marked
 
     >>> print(to_svg(Dag.parse("a -> b"))[:60])
@@ -171,16 +173,19 @@ def _edge(chain: Sequence[int], x: Sequence[float], top: Sequence[float], bottom
     return "".join(path), f"M{tip:.1f},{y:.1f}l-3.5,{-head:.1f}h7z"
 
 
-def box_of(name: str, states: Sequence[object], probability: Array | None, observed: bool) -> Box:
+def box_of(name: str, states: Sequence[object], probability: Array | tuple[float, float] | None, observed: bool) -> Box:
     """Write a node: its name, and where there are probabilities the states, the likeliest of them if they are many."""
     lines: list[NodeLine] = []
-    if probability is not None:
+    if isinstance(probability, tuple):
+        mean, deviation = probability
+        lines = [NodeLine(f"{mean:.4g}" + f" ± {deviation:.3g}" * (deviation > 0))]
+    elif probability is not None:
         shown = list(range(len(states)))
         if len(states) > MOST_STATES:  # the likeliest, in their order
             shown = sorted(np.argsort(-probability, kind="stable")[: MOST_STATES - 1].tolist())
         lines = [NodeLine(state_label(states[k]), float(probability[k])) for k in shown]
         if len(states) > MOST_STATES:
-            lines.append(NodeLine(f"{len(states) - len(shown)} more", None))
+            lines.append(NodeLine(f"{len(states) - len(shown)} more", is_faint=True))
     return Box(on_one_line(name), tuple(lines), observed)
 
 
@@ -194,7 +199,7 @@ def _node(box: Box, x: float, top: float) -> str:
     ]
     for k, line in enumerate(box.lines):
         y = top + TITLE + LINE * k
-        css = "" if line.probability is not None else ' class="more"'
+        css = ' class="more"' if line.is_faint else ""
         parts.append(f'<text{css} x="{left + PADDING:.1f}" y="{y + 10:.1f}">{escape(line.label)}</text>')
         if line.probability is not None:
             right = left + box.width - PADDING

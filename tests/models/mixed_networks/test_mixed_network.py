@@ -10,15 +10,20 @@ from hypothesis import strategies as st
 from tests.oracles.mixed_normals import random_core
 
 from bayeswater import (
+    BayesError,
     BayesianNetwork,
     BayesWarning,
     DataError,
     LinearGaussian,
     MixedNetwork,
+    ModelFileError,
     NetworkFileError,
     ParameterError,
     StatisticsError,
+    load,
+    save,
 )
+from bayeswater.models.mixed_networks.stored_mixed import described_mixed, restored_mixed
 
 
 def close(a, b, rtol=1e-9):
@@ -37,7 +42,7 @@ def close(a, b, rtol=1e-9):
 def frame_of(seed, n=80):
     network = MixedNetwork.from_core(random_core(seed))
     return network.dag, network.sample(n, random_state=seed).to_pandas().astype(
-        {name: object for name in network.names if name not in network.numbers}
+        {name: str for name in network.names if name not in network.numbers}
     )
 
 
@@ -296,3 +301,59 @@ def test_xdsl_of_others_is_read_where_it_is_linear(tmp_path):
         MixedNetwork.read(path)
     with pytest.raises(NetworkFileError, match="no identifier"):
         MixedNetwork('"a b"', {"a b": LinearGaussian(0)}).write(path)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**32))
+def test_a_model_file_keeps_every_bit_and_goes_on_learning(tmp_path_factory, seed):
+    path = tmp_path_factory.mktemp("models") / "network.bayes"
+    dag, frame = frame_of(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayesWarning)
+        network = MixedNetwork.from_data(dag, frame[:50], alpha=0.5)
+        save(network, path)
+        for again in (load(path), MixedNetwork.read(path)):
+            assert again == network
+            assert again.partial_fit(frame[50:]) == network.partial_fit(frame[50:])
+
+
+def test_a_model_file_of_given_parameters_has_no_sums(tmp_path):
+    network = MixedNetwork("x -> y", {"x": LinearGaussian(1), "y": LinearGaussian(2, {"x": 3.0})})
+    network.write(tmp_path / "line.bayes")
+    again = MixedNetwork.read(tmp_path / "line.bayes")
+    assert again == network
+    with pytest.raises(ParameterError, match="no sums"):
+        again.partial_fit(pd.DataFrame({"x": [1.0], "y": [2.0]}))
+    with pytest.raises(ModelFileError, match="holds a MixedNetwork, and no BayesianNetwork"):
+        BayesianNetwork.read(tmp_path / "line.bayes")
+
+
+def test_a_model_file_that_was_forged_is_refused(tmp_path):
+    dag, frame = frame_of(7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayesWarning)
+        document, arrays = described_mixed(MixedNetwork.from_data(dag, frame))
+    number = next(name for name in arrays if name.endswith(".scatter"))
+    forged = [
+        (document | {"names": document["names"][:-1]}, arrays),
+        (document | {"sums": None}, arrays),
+        (document | {"states": []}, arrays),
+        (document, arrays | {"regressions": arrays["regressions"][:-1]}),
+        (document, arrays | {"regressions": -np.abs(arrays["regressions"])}),
+        (document, arrays | {number: -arrays[number]}),
+        (document, arrays | {"sums.counts.0": -arrays["sums.counts.0"]}),
+        (document, arrays | {"sums.else": np.ones(3)}),
+    ]
+    assert restored_mixed(document, arrays).dag == dag
+    for own, parts in forged:
+        with pytest.raises(BayesError):
+            restored_mixed(own, parts)
+
+
+def test_a_drawing_shows_means_and_marks_what_is_known():
+    nodes = {"sex": {"f": 0.5, "m": 0.5}, "height": {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178)}}
+    network = MixedNetwork("sex -> height", nodes)
+    assert "171.5 ± 7.79" in network.to_svg()
+    assert ">165 ± 6<" in network.to_svg({"sex": "f"})
+    assert "observed" in network.to_svg({"height": 165}).split("</style>")[1]
+    assert "171.5" not in network.to_svg(bars=False)

@@ -301,7 +301,7 @@ def test_a_network_without_tables_is_not_saved(tmp_path):
 
 def test_a_classifier_is_no_network(tmp_path):
     save(CategoricalNB().fit([["x"], ["y"]], [0, 1]), tmp_path / "model.bayes")
-    with pytest.raises(ModelFileError, match="holds a CategoricalNB, and no network"):
+    with pytest.raises(ModelFileError, match="holds a CategoricalNB, and no BayesianNetwork"):
         BayesianNetwork.read(tmp_path / "model.bayes")
 
 

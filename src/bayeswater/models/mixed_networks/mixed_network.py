@@ -8,21 +8,25 @@ A network never changes: `fit`, `partial_fit`, `forget`, ``+`` and `do` give new
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from bayeswater.data.frames import is_frame, materialised, read_frame
 from bayeswater.data.sources.whole import in_types_that_fit, whole_table
-from bayeswater.errors import DataError, ParameterError, nearest_names
+from bayeswater.errors import DataError, ParameterError, ResourceLimitError, nearest_names
 from bayeswater.learning.mixed_em import fit_mixed_by_em
 from bayeswater.models.mixed_networks.mixed_completions import MixedCompletions
 from bayeswater.models.mixed_networks.mixed_files import read_mixed, write_mixed
-from bayeswater.models.mixed_networks.mixed_questions import MixedQuestions
+from bayeswater.models.mixed_networks.mixed_questions import MixedQuestions, require_possible
 from bayeswater.models.mixed_networks.mixed_rows import number_nodes, require_columns
 from bayeswater.models.mixed_networks.mixed_sums import MixedSumming, MixedSums, summed_rows
+from bayeswater.models.network.bayesian_network import MOST_WITH_BARS
 from bayeswater.models.network.conditional_tables import ConditionalTable, read_conditional, read_variables, state_code
 from bayeswater.models.network.graph import GraphQuestions, graph_in_brief, read_graph
+from bayeswater.models.network.network_files import MODEL_SUFFIX
 from bayeswater.models.network.network_fitting import columns_of, declare_states, pseudo_counts_of, require_nodes
 from bayeswater.models.streaming.sources import rows_to_answer
 from bayeswater.networks.conditionals import Table
@@ -211,12 +215,25 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a network from our JSON, or from XDSL whose equations are linear."""
+        """Read a network from our JSON, from XDSL whose equations are linear, or from a model file (.bayes)."""
+        if Path(path).suffix.lower() == MODEL_SUFFIX:
+            from bayeswater.models.mixed_networks.stored_mixed import read_mixed_model  # which knows this class
+
+            found = read_mixed_model(Path(path))
+            return cls.from_core(found.core, *found.learned_from)
         return cls.from_core(read_mixed(path))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the network as JSON or XDSL, as the ending of the name tells; a file that is there is replaced."""
-        write_mixed(self._core, path)
+        """Write the network as JSON, XDSL or a model file, as the ending of the name tells; replaces one.
+
+        A model file (.bayes) keeps the sums of the rows that it was learned from, so that it goes on learning.
+        """
+        if Path(path).suffix.lower() == MODEL_SUFFIX:
+            from bayeswater.models.mixed_networks.stored_mixed import write_mixed_model
+
+            write_mixed_model(self, Path(path))
+        else:
+            write_mixed(self._core, path)
 
     # ------------------------------------------------------------------ what it is made of
 
@@ -229,6 +246,11 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
     def core(self) -> MixedCore:
         """Graph, tables and regressions as plain arrays, for engines."""
         return self._core
+
+    @property
+    def learned_from(self) -> tuple[MixedSums | None, Mapping[str, Any]]:
+        """Sums of the rows that it was learned from, if they are known, and how they were read."""
+        return self._sums, self._settings
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -288,12 +310,32 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
         """Write the graph in the language of Graphviz."""
         return to_dot(self.dag)
 
-    def to_svg(self) -> str:
-        """Draw the graph, parents above children."""
-        return to_svg(self.dag)
+    def to_svg(self, evidence: Mapping[str, Any] | None = None, *, bars: bool = True) -> str:
+        """Draw the network, parents above children, with probabilities of states, and means of numbers ± deviations.
+
+        Parameters
+        ----------
+        evidence : ``{name: state or number}``, what is observed; these nodes are marked, the others show posteriors
+        bars : whether probabilities and means are shown; else names alone
+        """
+        if not bars:
+            return to_svg(self.dag)
+        core, known = self._core, {name: value for name, value in (evidence or {}).items() if value is not None}
+        found = self.posteriors([known])
+        require_possible(float(found.log_evidence[0]), evidence, None)
+        lines: dict[int, Any] = {}
+        for node, name in enumerate(core.names):
+            is_number = node in core.numbers
+            lines[node] = (float(found[name][0]), float(found.std[name][0])) if is_number else found[name][0]
+        states = [() if node in core.numbers else core.variable(node).states for node in range(len(core))]
+        return to_svg(self.dag, states, lines, frozenset(core.dag.nodes(known)))
 
     def _repr_svg_(self) -> str:
-        return self.to_svg()
+        """Show the drawing in a notebook, with bars where they can be read and had."""
+        if len(self.dag) <= MOST_WITH_BARS:
+            with suppress(ResourceLimitError):
+                return self.to_svg()
+        return self.to_svg(bars=False)
 
     # ------------------------------------------------------------------ as a value
 

@@ -4,12 +4,12 @@ All tables stand one after the other in one array of float64, all rules of deter
 a file says is believed after it has gone through the checks that any network goes through.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from math import prod
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,8 @@ from bayeswater.version import __version__
 KIND = "BayesianNetwork"
 FIELDS = frozenset({"library", "kind", "variables", "parents", "conditionals", "title", "remarks"})
 """What the document of a network says."""
+
+Stored = TypeVar("Stored")
 
 AND, MAX = "noisy-AND", "noisy-MAX"
 
@@ -152,12 +154,17 @@ def write_network_model(model: BayesianNetwork, path: Path) -> None:
 
 def read_network_model(path: Path) -> BayesianNetwork:
     """Read a network from a model file; refuse one of another model."""
+    return read_stored(path, KIND, restored_network)
 
-    def restored(document: Document, arrays: dict[str, Array]) -> BayesianNetwork | str:
-        kind = document.get("kind")
-        return restored_network(document, arrays) if kind == KIND else str(kind)
 
-    found = read_document(path, restored)
-    if not isinstance(found, BayesianNetwork):
-        raise ModelFileError(f"{str(path)!r} holds a {shortened(found)[1:-1]}, and no network; load() reads it")
-    return found
+def read_stored(path: Path, kind: str, restore: Callable[[Document, dict[str, Array]], Stored]) -> Stored:
+    """Read a network of one kind from a model file; refuse one of another model."""
+
+    def restored(document: Document, arrays: dict[str, Array]) -> Stored:
+        found = document.get("kind")
+        if found != kind:
+            raise ModelFileError(f"{str(path)!r} holds a {shortened(str(found))[1:-1]}, and no {kind}; load() reads it")
+        return restore(document, arrays)
+
+    model: Stored = read_document(path, restored)
+    return model
