@@ -60,7 +60,7 @@ def explore(
 def _subject(path: str, data: list[str], target: str | None, reading: ReadingOptions) -> "Subject":
     """Load what a file holds, and the first rows of the data."""
     from bayeswater.cli.models import load_model, open_for
-    from bayeswater.cli.networks import has_numbers, read_network
+    from bayeswater.cli.networks import has_numbers, is_mixed, read_any_network
     from bayeswater.cli.terminal import say, warnings_told_once
     from bayeswater.errors import ParameterError
     from bayeswater.models.network.bayesian_network import BayesianNetwork
@@ -70,10 +70,11 @@ def _subject(path: str, data: list[str], target: str | None, reading: ReadingOpt
     from bayeswater.web.subjects import MOST_ROWS, subject_of
 
     name = Path(path).name
-    if has_numbers(path):
-        raise ParameterError(f"{path} is a network with numbers, which the page does not show; use bayeswater query")
     with warnings_told_once():
-        found = read_network(path) if is_network_file(path) else load(path)
+        found = read_any_network(path) if is_network_file(path) or has_numbers(path) else load(path)
+        if is_mixed(found):
+            told = "which the page does not show; use bayeswater query, inspect or draw"
+            raise ParameterError(f"{path} is a network with numbers, {told}")
         if isinstance(found, BayesianNetwork):
             if data:
                 raise ParameterError(f"{path} is a network, which is explored without rows; leave {data[0]!r} out")

@@ -10,12 +10,14 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from bayeswater.cli.models import require_classifier
-from bayeswater.cli.networks import Tolerance, read_network
+from bayeswater.cli.networks import Tolerance, has_numbers, is_mixed, read_any_network
 from bayeswater.cli.options import AsJson
 from bayeswater.errors import SchemaError
 
 if TYPE_CHECKING:
+    from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
     from bayeswater.models.network.bayesian_network import BayesianNetwork
+    from bayeswater.networks.network import Network
 
 
 def inspect(
@@ -38,14 +40,16 @@ def inspect(
     """
     from bayeswater.cli.standard_output import print_document
     from bayeswater.cli.terminal import warnings_told_once
+    from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.network_files import is_network_file
     from bayeswater.models.persistence import load
 
     with warnings_told_once(of_rounding=True):
-        classifier = read_network(model, tolerance) if is_network_file(model) else load(model)
+        is_network = is_network_file(model) or has_numbers(model)
+        classifier = read_any_network(model, tolerance) if is_network else load(model)
         require_classifier(classifier, model)
-    if isinstance(classifier, BayesianNetwork):
+    if isinstance(classifier, BayesianNetwork | MixedNetwork):
         inspect_network(classifier, model, column or [], rows, as_json=as_json)
         return
     tables = {str(name): _columns(frame) for name, frame in classifier.tables().items()}
@@ -139,7 +143,7 @@ KINDS = {
 }
 
 
-def inspect_network(network: "BayesianNetwork", path: str, names: list[str], rows: int, *, as_json: bool) -> None:
+def inspect_network(network: Any, path: str, names: list[str], rows: int, *, as_json: bool) -> None:
     """Show the variables of a network and its size, or the tables of those that are named.
 
     Parameters
@@ -158,11 +162,10 @@ def inspect_network(network: "BayesianNetwork", path: str, names: list[str], row
             raise SchemaError(f"{path}: there is no variable {name!r}; {nearest_names(name, network.names)}")
     if as_json:
         tables = {name: _table_document(network, name) for name in names}
-        size = {"treewidth": network.treewidth, **_cost(network)}
+        size = {} if is_mixed(network) else {"title": network.title, "treewidth": network.treewidth, **_cost(network)}
         print_document(
             {
                 "network": path,
-                "title": network.title,
                 **_network_facts(network),
                 **size,
                 "variables": _variables(network),
@@ -179,24 +182,26 @@ def inspect_network(network: "BayesianNetwork", path: str, names: list[str], row
             console.print(table, "")
 
 
-def _print_overview(network: "BayesianNetwork", path: str) -> None:
+def _print_overview(network: Any, path: str) -> None:
     from rich.text import Text
 
     from bayeswater.cli.terminal import amount, findings, plain_table
 
     console, facts = findings(), _network_facts(network)
     counts = ", ".join(amount(facts[f"n_{noun}s"], noun) for noun in ("variable", "edge", "parameter"))
-    named = f" {network.title!r}" if network.title else ""
+    title = "" if is_mixed(network) else network.title
+    named = f" {title!r}" if title else ""
     console.print(Text(f"{path}: network{named} of {counts}", style="bold"), soft_wrap=True)
     table = plain_table("variable", "states", "parents", "given as", "parameters", numbers=("parameters",))
     for own in _variables(network):
         labels = list(map(str, own["states"]))
         more = ", ..." if len(labels) > LABELS_SHOWN else ""
-        states = f"{len(labels)}: {', '.join(labels[:LABELS_SHOWN])}{more}"
+        states = f"{len(labels)}: {', '.join(labels[:LABELS_SHOWN])}{more}" if labels else "a number"
         cells = (own["name"], states, ", ".join(own["parents"]), own["given_as"], f"{own['n_parameters']:,}")
         table.add_row(*map(Text, cells))
     console.print(table, "")
-    console.print(Text(_forecast(network)), soft_wrap=True)
+    if not is_mixed(network):
+        console.print(Text(_forecast(network)), soft_wrap=True)
 
 
 def _forecast(network: "BayesianNetwork") -> str:
@@ -214,7 +219,7 @@ def _forecast(network: "BayesianNetwork") -> str:
     return f"all posteriors at once, exactly: {size}, about {seconds_in_words(cost['seconds_per_row'])} a row"
 
 
-def _network_facts(network: "BayesianNetwork") -> dict[str, Any]:
+def _network_facts(network: Any) -> dict[str, Any]:
     return {"n_variables": len(network.names), "n_edges": len(network.edges), "n_parameters": network.n_parameters}
 
 
@@ -227,8 +232,25 @@ def _cost(network: "BayesianNetwork") -> dict[str, float]:
     return {"cells": cost.cells, "bytes": cost.bytes, "seconds_per_row": cost.seconds / MANY_ROWS}
 
 
-def _variables(network: "BayesianNetwork") -> list[dict[str, Any]]:
+def _variables(network: Any) -> list[dict[str, Any]]:
+    if not is_mixed(network):
+        return _listed(network.core)
     core = network.core
+    of_states = {own["name"]: own for own in _listed(core.states)}
+    return [
+        of_states.get(name)
+        or {
+            "name": name,
+            "states": [],
+            "parents": [core.names[parent] for parent in core.dag.parents[node]],
+            "given_as": "regression",
+            "n_parameters": core.numbers[node].n_parameters,
+        }
+        for node, name in enumerate(core.names)
+    ]
+
+
+def _listed(core: "Network") -> list[dict[str, Any]]:
     return [
         {
             "name": variable.name,
@@ -241,10 +263,12 @@ def _variables(network: "BayesianNetwork") -> list[dict[str, Any]]:
     ]
 
 
-def _table_columns(network: "BayesianNetwork", name: str) -> tuple[str, dict[str, list[Any]], int]:
+def _table_columns(network: Any, name: str) -> tuple[str, dict[str, list[Any]], int]:
     """Title and columns of P(variable | parents), a row for the states of the parents; how many columns are theirs."""
     from bayeswater.models.network.answers import probability_column
 
+    if is_mixed(network) and name in network.numbers:
+        return _regression_columns(network, name)
     table = network.cpt(name)
     parents = [parent.name for parent in table.parents]
     if not parents:
@@ -258,8 +282,22 @@ def _table_columns(network: "BayesianNetwork", name: str) -> tuple[str, dict[str
     return f"P({name} | {', '.join(parents)})", columns, len(parents)
 
 
-def _table_document(network: "BayesianNetwork", name: str) -> dict[str, Any]:
+def _regression_columns(network: "MixedNetwork", name: str) -> tuple[str, dict[str, list[Any]], int]:
+    """Title and columns of a regression, a row for the states of its parents; how many columns are theirs."""
+    core, node = network.core, network.dag.node(name)
+    own, parents, numeric = core.numbers[node], core.discrete_parents(node), core.numeric_parents(node)
+    states = zip(*product(*(parent.states for parent in parents)), strict=True)
+    columns: dict[str, list[Any]] = {p.name: list(map(str, s)) for p, s in zip(parents, states, strict=True)}
+    columns["intercept"] = own.intercept.ravel().tolist()
+    columns |= {f"x {other}": own.slopes[..., j].ravel().tolist() for j, other in enumerate(numeric)}
+    columns["variance"] = own.variance.ravel().tolist()
+    return f"{name}{' | ' * bool(parents)}{', '.join(parent.name for parent in parents)}", columns, len(parents)
+
+
+def _table_document(network: Any, name: str) -> dict[str, Any]:
     import pyarrow as pa
 
+    if is_mixed(network) and name in network.numbers:
+        return _regression_columns(network, name)[1]
     frame: pa.Table = network.cpt(name).to_frame()
     return frame.to_pydict()

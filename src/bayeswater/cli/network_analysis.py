@@ -1,7 +1,7 @@
 """``bayeswater draw``, ``impute`` and ``sensitivity``: a picture, rows filled in, and what a posterior depends on."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -9,41 +9,34 @@ from cyclopts.validators import Number
 from bayeswater.cli.networks import (
     NetworkFile,
     Tolerance,
-    node_named,
+    cell_named,
+    cells_of_terms,
     open_evidence,
+    read_any_network,
     read_network,
     state_named,
-    states_of_terms,
+    variable_named,
 )
 from bayeswater.cli.options import AS_USUAL, AsJson, ReadingOptions
 from bayeswater.cli.writing import OutputFormat
 from bayeswater.errors import ParameterError
 
-if TYPE_CHECKING:
-    from bayeswater.models.network.bayesian_network import BayesianNetwork
-    from bayeswater.models.network.decision_network import DecisionNetwork
 
-
-def states_told(net: "BayesianNetwork | DecisionNetwork", texts: list[str] | None) -> dict[str, Any]:
-    """Read evidence that is given as name=state, one each time."""
+def cells_told(net: Any, texts: list[str] | None) -> dict[str, Any]:
+    """Read evidence that is given as name=state, or name=number, one each time."""
     from bayeswater.cli.question_text import read_pair
 
-    found = {}
-    for text in texts or ():
-        name, state = read_pair(text, "name=state")
-        variable = net.variables[node_named(net, name, text)]
-        found[variable.name] = state_named(variable, state, text)
-    return found
+    return dict(cell_named(net, *read_pair(text, "name=state"), text) for text in texts or ())
 
 
-def soft_told(net: "BayesianNetwork", texts: list[str] | None) -> dict[str, Any]:
+def soft_told(net: Any, texts: list[str] | None) -> dict[str, Any]:
     """Read likelihoods that are given as "name: state=likelihood, state=likelihood"."""
     from bayeswater.cli.question_text import read_pairs_after
 
     found = {}
     for text in texts or ():
         name, pairs = read_pairs_after(text)
-        variable = net.variables[node_named(net, name, text)]
+        variable = variable_named(net, name, text)
         likelihoods = {}
         for state, value in pairs:
             try:
@@ -54,7 +47,9 @@ def soft_told(net: "BayesianNetwork", texts: list[str] | None) -> dict[str, Any]
     return found
 
 
-Known = Annotated[list[str] | None, Parameter(name=["--given", "-g"], help="What is observed: name=state.")]
+Known = Annotated[
+    list[str] | None, Parameter(name=["--given", "-g"], help="What is observed: name=state, or name=number.")
+]
 
 
 def draw(
@@ -73,8 +68,8 @@ def draw(
     if output.suffix.lower() not in endings:
         raise ParameterError(f"{str(output)!r} ends in none of {', '.join(endings)}; name the file so")
     with warnings_told_once():
-        net = read_network(network, tolerance)
-        known = states_told(net, given)
+        net = read_any_network(network, tolerance)
+        known = cells_told(net, given)
         text = net.to_dot() if output.suffix.lower() == ".dot" else net.to_svg(known, bars=bars)
     output.write_text(text, encoding="utf-8")
     say(f"{network} -> {output}")
@@ -107,7 +102,7 @@ def impute(
     from bayeswater.cli.writing import writer
 
     with warnings_told_once():
-        net = read_network(network, tolerance)
+        net = read_any_network(network, tolerance)
         table, columns = open_evidence(net, network, reading, rows, ignore or [])
         rng = np.random.default_rng(seed)
         with writer(output, output_format) as out:
@@ -141,10 +136,9 @@ def sensitivity(
         raise ParameterError(f"{question!r} asks for no single state; write P(lung=yes | xray=yes), without do")
     with warnings_told_once():
         net = read_network(network, tolerance)
-    target = net.variables[node_named(net, asked.targets[0].name, question)]
-    known = states_of_terms(net, asked.evidence, question)
-    state = state_named(target, asked.targets[0].state, question)
-    found = net.sensitivity(target.name, state, known, soft_evidence=soft_told(net, soft), spread=spread)
+    target, state = cell_named(net, asked.targets[0].name, asked.targets[0].state, question)
+    known = cells_of_terms(net, asked.evidence, question)
+    found = net.sensitivity(target, state, known, soft_evidence=soft_told(net, soft), spread=spread)
     if plot is not None:
         from bayeswater.plots.finding_displays import TornadoDisplay
 

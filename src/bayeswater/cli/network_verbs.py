@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayeswater.cli.networks import NetworkFile, Tolerance, has_numbers, node_named, read_network
+from bayeswater.cli.networks import NetworkFile, Tolerance, is_mixed, node_named, read_any_network
 from bayeswater.cli.options import AsJson
 from bayeswater.cli.writing import OutputFormat
 
@@ -32,7 +32,7 @@ def dsep(
     from bayeswater.cli.terminal import warnings_told_once
 
     with warnings_told_once():
-        net = read_network(network, tolerance)
+        net = read_any_network(network, tolerance)
     asked = read_independence(question)
     parts = (asked.left, asked.right, asked.given)
     left, right, given = ([net.names[node_named(net, word, question)] for word in part] for part in parts)
@@ -105,14 +105,8 @@ def sample(
     from bayeswater.cli.terminal import counted, warnings_told_once
     from bayeswater.cli.writing import writer
 
-    net: Any
     with warnings_told_once():
-        if has_numbers(network):
-            from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
-
-            net = MixedNetwork.read(network)
-        else:
-            net = read_network(network, tolerance)
+        net = read_any_network(network, tolerance)
     to_screen = output is None and sys.stdout.isatty()
     with writer(output, output_format) as out:
         for table in counted(net.sample_batches(n, random_state=seed), "drawing", n, quiet=to_screen):
@@ -124,7 +118,8 @@ def convert(
     output: Annotated[
         Path,
         Parameter(
-            help="File to write: .bif, .xml, .xdsl, .dsl, .net, .dsc, .uai, also with .gz, or .bayes; replaces one."
+            help="File to write: .bif, .xml, .xdsl, .dsl, .net, .dsc, .uai, also with .gz, or .bayes; replaces one. "
+            "With numbers .json, .xdsl or .bayes."
         ),
     ],
     /,
@@ -133,11 +128,14 @@ def convert(
 ) -> None:
     """Write a network in the format that the name of a file tells; what had to be changed is said."""
     from bayeswater.cli.terminal import amount, say, warnings_told_once
+    from bayeswater.models.mixed_networks.mixed_files import require_place_for_numbers
     from bayeswater.models.network.network_files import require_network_place
 
-    require_network_place(output)
+    if output.suffix.lower() != ".json":  # which only networks with numbers are written to
+        require_network_place(output)
     with warnings_told_once(of_rounding=True):
-        found = read_network(network, tolerance)
+        found = read_any_network(network, tolerance)
+        (require_place_for_numbers if is_mixed(found) else require_network_place)(output)
         found.write(output)
     say(
         f"{network} -> {output}: {amount(len(found.names), 'variable')}, {amount(len(found.edges), 'edge')}, "

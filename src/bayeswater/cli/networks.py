@@ -1,7 +1,7 @@
 """Networks for the verbs: read from a file, their variables and states named by a person, their columns in data."""
 
 from dataclasses import replace
-from math import nan
+from math import isfinite, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,11 +11,13 @@ from bayeswater.errors import ModelFileError, ParameterError, SchemaError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from typing_extensions import TypeIs
 
     from bayeswater.cli.options import ReadingOptions
     from bayeswater.cli.question_text import NameAt, Term
     from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.data.variable import Variable
+    from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.decision_network import DecisionNetwork
     from bayeswater.models.network.graph import GraphQuestions
@@ -34,16 +36,30 @@ Tolerance = Annotated[
 
 
 def read_network(path: str, tolerance: float | None = None) -> "BayesianNetwork":
-    """Read a network file, or the file of a classifier whose joint distribution is a network."""
+    """Read a network file, or the file of a classifier whose joint distribution is a network; numbers are refused."""
+    found = read_any_network(path, tolerance)
+    if is_mixed(found):
+        raise ParameterError(
+            f"{path} is a network with numbers, and this is for networks of states alone; put the numbers into bins: "
+            "bayeswater learn --numbers states. Such networks are known to " + ", ".join(OF_NUMBERS)
+        )
+    return found
+
+
+def read_any_network(path: str, tolerance: float | None = None) -> Any:
+    """Read a network, of states alone or with numbers; or a classifier whose joint distribution is a network."""
+    from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.network_files import MODEL_SUFFIX
 
+    if has_numbers(path):
+        return MixedNetwork.read(path)
     if Path(path).suffix.lower() != MODEL_SUFFIX:
         return BayesianNetwork.read(path, tolerance=tolerance)
     from bayeswater.models.persistence import load
 
     model = load(path)
-    if isinstance(model, BayesianNetwork):
+    if isinstance(model, BayesianNetwork | MixedNetwork):
         return model
     try:
         return BayesianNetwork.from_classifier(model)
@@ -51,14 +67,25 @@ def read_network(path: str, tolerance: float | None = None) -> "BayesianNetwork"
         raise ModelFileError(f"{path}: {error}") from None
 
 
+OF_NUMBERS = ("query", "learn", "score", "compare-structures", "sample", "draw", "impute", "inspect", "convert", "dsep")
+"""Verbs that know networks with numbers."""
+
+
 def has_numbers(path: str) -> bool:
-    """Whether a file is of a network with numbers: our JSON, or XDSL with equations."""
+    """Whether a file is of a network with numbers: our JSON, or XDSL with equations; what a .bayes holds it tells."""
     from bayeswater.models.mixed_networks.mixed_files import has_equations
 
     ending = Path(path).suffix.lower()
     if ending == ".xdsl" and Path(path).is_file():
         return has_equations(Path(path).read_text(encoding="utf-8", errors="replace"))
     return ending == ".json"
+
+
+def is_mixed(network: Any) -> "TypeIs[MixedNetwork]":
+    """Whether a network is one with numbers."""
+    from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
+
+    return isinstance(network, MixedNetwork)
 
 
 def node_named(network: "GraphQuestions | DecisionNetwork", word: "NameAt", text: str) -> int:
@@ -88,14 +115,40 @@ def state_named(variable: "Variable", word: "NameAt", text: str) -> Any:
     return variable.states[code]
 
 
-def states_of_terms(network: "BayesianNetwork", terms: "tuple[Term, ...]", text: str) -> dict[str, Any]:
-    """Give the states that are named, by their variables."""
-    states = {}
+def variable_named(network: Any, word: "NameAt", text: str) -> "Variable":
+    """Find the variable with states that a person names in a text."""
+    from bayeswater.structure.notation import error_at
+
+    node = node_named(network, word, text)
+    if not is_mixed(network):
+        variable: Variable = network.variables[node]
+        return variable
+    if node in network.core.numbers:
+        raise error_at(text, word.place, f"{word.text!r} is a number and has no states")
+    return network.core.variable(node)
+
+
+def cell_named(network: Any, name: "NameAt", cell: "NameAt", text: str) -> tuple[str, Any]:
+    """Find a variable that a person names in a text, and the state, or the number, that it has there."""
+    from bayeswater.structure.notation import error_at
+
+    node = node_named(network, name, text)
+    if not (is_mixed(network) and node in network.core.numbers):
+        return name.text, state_named(variable_named(network, name, text), cell, text)
+    value = _number(cell.text)
+    if not isfinite(value):
+        raise error_at(text, cell.place, f"{name.text!r} is a number, and {cell.text!r} is none")
+    return name.text, value
+
+
+def cells_of_terms(network: Any, terms: "tuple[Term, ...]", text: str) -> dict[str, Any]:
+    """Give the states and numbers that are named, by their variables."""
+    cells = {}
     for term in terms:
-        variable = network.variables[node_named(network, term.name, text)]
         assert term.state is not None  # what is given has a state
-        states[variable.name] = state_named(variable, term.state, text)
-    return states
+        name, cell = cell_named(network, term.name, term.state, text)
+        cells[name] = cell
+    return cells
 
 
 def _number(text: str) -> float:
@@ -107,7 +160,7 @@ def _number(text: str) -> float:
 
 
 def open_evidence(
-    network: "BayesianNetwork", path: str, reading: "ReadingOptions", data: list[str], ignored: list[str]
+    network: Any, path: str, reading: "ReadingOptions", data: list[str], ignored: list[str]
 ) -> "tuple[LocalRows, list[str]]":
     """Open files of evidence as one table in the types of the states, and name its columns that are variables.
 
@@ -116,7 +169,8 @@ def open_evidence(
     from bayeswater.data.reading.cell_styles import MARKS
     from bayeswater.errors import nearest_names
 
-    states = {state for variable in network.variables for state in variable.states}
+    known = network.core.states.variables if is_mixed(network) else network.variables
+    states = {state for variable in known for state in variable.states}
     if reading.missing_only is None:  # a cell that is a state is not missing
         marks = [*(mark for mark in MARKS if mark not in states), *(reading.missing or ())]
         reading = replace(reading, missing=None, missing_only=marks)
@@ -134,8 +188,8 @@ def open_evidence(
     return rows, columns
 
 
-def types_of_states(network: "BayesianNetwork", schema: "pa.Schema", columns: list[str]) -> "dict[str, pa.DataType]":
-    """Types in which the cells are labels of states, or numbers in bins; labels of several types have none."""
+def types_of_states(network: Any, schema: "pa.Schema", columns: list[str]) -> "dict[str, pa.DataType]":
+    """Types in which the cells are labels of states, or numbers; labels of several types have none."""
     import pyarrow as pa
 
     from bayeswater.data.reading.discretising.cuts import cuts_named
@@ -143,6 +197,9 @@ def types_of_states(network: "BayesianNetwork", schema: "pa.Schema", columns: li
 
     found = {}
     for name in columns:
+        if is_mixed(network) and name in network.numbers:
+            found[name] = pa.float64()
+            continue
         if holds_numbers(schema.field(name).type) and cuts_named(network.states(name)) is not None:
             found[name] = pa.float64()
             continue

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from bayeswater.cli.network_analysis import Known, states_told
+from bayeswater.cli.network_analysis import Known, cells_told
 from bayeswater.cli.networks import Tolerance
 from bayeswater.cli.options import AsJson
 
@@ -30,7 +30,7 @@ def policy(
 
     with warnings_told_once():
         found = DecisionNetwork.read(diagram, tolerance=tolerance)
-    known = states_told(found, given)
+    known = cells_told(found, given)
     names = found.decisions if decision is None else (decision,)
     policies = {name: found.policy(name, known) for name in names}
     worth = None

@@ -9,21 +9,19 @@ from cyclopts.validators import Number
 from bayeswater.cli.networks import (
     NetworkFile,
     Tolerance,
-    has_numbers,
+    cell_named,
+    cells_of_terms,
+    is_mixed,
     node_named,
-    read_network,
-    state_named,
-    states_of_terms,
+    read_any_network,
 )
 from bayeswater.cli.options import AS_USUAL, AsJson, ReadingOptions
 from bayeswater.cli.writing import OutputFormat
 from bayeswater.errors import ParameterError
 
 if TYPE_CHECKING:
-    from bayeswater.cli.question_text import Term
-    from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
+    from bayeswater.models.mixed_networks.mixed_answers import NumberDistribution
     from bayeswater.models.network.answers import Distribution
-    from bayeswater.models.network.bayesian_network import BayesianNetwork
 
 ERROR = "standard_error"
 
@@ -84,29 +82,18 @@ def query(
             + (", and not both; every file of rows has its own --evidence" if question is not None else "")
         )
     with warnings_told_once():
-        if has_numbers(network):
-            said = {
-                "--soft": soft,
-                f"--method {method}": method not in ("auto", "exact"),
-                "--k-best": k_best > 1,
-                "--ignore": ignore,
-                "--keep": keep,
-                "--unseen": unseen != "error",
-            }
-            for option in (name for name, is_said in said.items() if is_said):
-                raise ParameterError(f"{option} is not offered for a network with numbers; leave it out")
-            _of_numbers(network, question, evidence, target, output, output_format, reading, as_json=as_json)
-            return
-        net = read_network(network, tolerance)
+        net = read_any_network(network, tolerance)
+        if is_mixed(net) and method not in ("auto", "exact"):
+            raise ParameterError(
+                f"--method {method} is not offered for a network with numbers, whose answers are exact"
+            )
         if question is not None:
-            settings: dict[str, Any] = {
-                "method": method,
-                "standard_error": standard_error,
-                "time_limit": time_limit,
-                "random_state": seed,
-            }
             from bayeswater.cli.network_analysis import soft_told
 
+            settings: dict[str, Any] = {}
+            if not is_mixed(net):
+                of_sampling = {"standard_error": standard_error, "time_limit": time_limit, "random_state": seed}
+                settings = {"method": method, **of_sampling}
             likelihoods = soft_told(net, soft)
             if is_about_states(question):
                 explain_states(net, question, likelihoods, k_best, as_json=as_json)
@@ -137,45 +124,44 @@ def query(
         )
 
 
-def _of_numbers(
-    network: str,
-    question: str | None,
-    evidence: list[str] | None,
-    target: list[str] | None,
-    output: Path | None,
-    output_format: OutputFormat | None,
-    reading: ReadingOptions,
-    *,
-    as_json: bool,
-) -> None:
-    """Answer one question to a network with numbers, or for every row."""
-    from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
-
-    net = MixedNetwork.read(network)
-    if question is not None:
-        answer_mixed(net, question, as_json=as_json)
-    else:
-        answer_mixed_rows(net, evidence or [], target, output, output_format, reading)
-
-
-def _answer(network: "BayesianNetwork", text: str, settings: dict[str, Any], most: int, *, as_json: bool) -> None:
+def _answer(network: Any, text: str, settings: dict[str, Any], most: int, *, as_json: bool) -> None:
     from bayeswater.cli.question_text import read_question
 
     asked = read_question(text)
-    nodes = [node_named(network, term.name, text) for term in asked.targets]
+    names = [network.names[node_named(network, term.name, text)] for term in asked.targets]
+    evidence, done = (cells_of_terms(network, terms, text) for terms in (asked.evidence, asked.done))
+    network = network.do(done) if done else network
+    if is_mixed(network) and any(name in network.numbers for name in names):
+        if len(names) > 1 or asked.targets[0].state is not None:
+            raise ParameterError(f'{text!r}: a number is asked for by itself, as in "P(weight | sex=m)"')
+        number: Any = network.query(names[0], evidence, **settings)
+        _print_number(text, number, {"evidence": evidence} | ({"do": done} if done else {}), as_json=as_json)
+        return
     chosen = {
-        place: state_named(network.variables[node], term.state, text)
-        for place, (node, term) in enumerate(zip(nodes, asked.targets, strict=True))
+        place: cell_named(network, term.name, term.state, text)[1]
+        for place, term in enumerate(asked.targets)
         if term.state is not None
     }
-    evidence, done = (states_of_terms(network, terms, text) for terms in (asked.evidence, asked.done))
-    network = network.do(done) if done else network
-    found = network.joint([network.names[node] for node in nodes], evidence, **settings)
+    found = network.joint(names, evidence, **settings)
     lines = _lines(found, chosen)
     if as_json:
         _print_document(text, found, evidence, done, lines)
     else:
         _print_table(text, found, lines, most)
+
+
+def _print_number(text: str, found: "NumberDistribution", known: dict[str, Any], *, as_json: bool) -> None:
+    from bayeswater.cli.standard_output import print_document
+    from bayeswater.cli.terminal import findings, number, plain_table
+
+    low, high = (found.mean, found.mean) if found.variance == 0 else found.interval()
+    answer = {"mean": found.mean, "sd": found.std, "5 %": low, "95 %": high}
+    if as_json:
+        print_document({"question": text, "targets": [found.name], **known, "method": "exact", **answer})
+        return
+    table = plain_table("", *answer, title=text.strip(), numbers=tuple(answer))
+    table.add_row(found.name, *(number(value) for value in answer.values()))
+    findings().print(table)
 
 
 def _lines(found: "Distribution", chosen: dict[int, Any]) -> list[dict[str, Any]]:
@@ -248,7 +234,7 @@ def is_about_states(text: str) -> bool:
     return text.lstrip().split("(")[0].strip() in ("MPE", "MAP")
 
 
-def explain_states(net: "BayesianNetwork", text: str, soft: dict[str, Any], k_best: int, *, as_json: bool) -> None:
+def explain_states(net: Any, text: str, soft: dict[str, Any], k_best: int, *, as_json: bool) -> None:
     """Print the states that are together most probable."""
     from bayeswater.cli.question_text import read_explanation
     from bayeswater.cli.standard_output import print_document
@@ -256,7 +242,7 @@ def explain_states(net: "BayesianNetwork", text: str, soft: dict[str, Any], k_be
 
     asked = read_explanation(text)
     targets = [net.names[node_named(net, term.name, text)] for term in asked.targets]
-    evidence, done = (states_of_terms(net, terms, text) for terms in (asked.evidence, asked.done))
+    evidence, done = (cells_of_terms(net, terms, text) for terms in (asked.evidence, asked.done))
     net = net.do(done) if done else net
     if targets:
         found = [net.marginal_map(targets, evidence, soft_evidence=soft)]
@@ -272,75 +258,3 @@ def explain_states(net: "BayesianNetwork", text: str, soft: dict[str, Any], k_be
     from rich.text import Text
 
     findings().print(Text(str(shown)), soft_wrap=True)
-
-
-def answer_mixed(network: "MixedNetwork", text: str, *, as_json: bool) -> None:
-    """Answer one question about one variable."""
-    from bayeswater.cli.question_text import read_question
-    from bayeswater.cli.standard_output import print_document
-    from bayeswater.cli.terminal import findings, number, plain_table
-    from bayeswater.models.mixed_networks.mixed_answers import NumberDistribution
-
-    asked = read_question(text)
-    if len(asked.targets) != 1 or asked.targets[0].state is not None:
-        raise ParameterError('of a network with numbers one variable is asked for, as in "P(weight | sex=m)"')
-    evidence, done = (_cells(network, terms, text) for terms in (asked.evidence, asked.done))
-    network = network.do(done) if done else network
-    name = network.names[node_named(network, asked.targets[0].name, text)]
-    found = network.query(name, evidence)
-    document: dict[str, Any] = {"question": text, "targets": [name], "evidence": evidence, "method": "exact"}
-    if done:
-        document["do"] = done
-    if isinstance(found, NumberDistribution):
-        low, high = (found.mean, found.mean) if found.variance == 0 else found.interval()
-        answer = {"mean": found.mean, "sd": found.std, "5 %": low, "95 %": high}
-        if as_json:
-            print_document({**document, **answer})
-            return
-        table = plain_table("", *answer, title=text.strip(), numbers=tuple(answer))
-        table.add_row(name, *(number(value) for value in answer.values()))
-    else:
-        lines = [{name: state, "probability": p} for state, p in found.items()]
-        if as_json:
-            print_document({**document, "states": lines})
-            return
-        table = plain_table(name, "probability", title=text.strip(), numbers=("probability",))
-        for state, p in found.items():
-            table.add_row(str(state), number(p))
-    findings().print(table)
-
-
-def _cells(network: "MixedNetwork", terms: "tuple[Term, ...]", text: str) -> dict[str, Any]:
-    """Give the states and numbers that are named, by their variables."""
-    from bayeswater.structure.notation import error_at
-
-    cells: dict[str, Any] = {}
-    for term in terms:
-        node = node_named(network, term.name, text)
-        assert term.state is not None  # what is given has a state
-        if node not in network.core.numbers:
-            cells[network.names[node]] = state_named(network.core.variable(node), term.state, text)
-            continue
-        try:
-            cells[network.names[node]] = float(term.state.text)
-        except ValueError:
-            what = f"{network.names[node]!r} is a number, and {term.state.text!r} is none"
-            raise error_at(text, term.state.place, what) from None
-    return cells
-
-
-def answer_mixed_rows(
-    network: "MixedNetwork",
-    evidence: list[str],
-    targets: list[str] | None,
-    output: Path | None,
-    output_format: OutputFormat | None,
-    reading: ReadingOptions,
-) -> None:
-    """Answer for every row of files, which are read into memory, and write a table."""
-    from bayeswater.cli.structures import read_table
-    from bayeswater.cli.writing import writer
-
-    table = read_table(reading, evidence, "answering for rows")
-    with writer(output, output_format) as out:
-        out.write(network.posteriors(table, targets, as_frame=True))

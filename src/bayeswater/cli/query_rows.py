@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.cli.models import files_of, keep_as_written, require_other_files
-from bayeswater.cli.networks import open_evidence
+from bayeswater.cli.networks import is_mixed, open_evidence
 from bayeswater.cli.options import ReadingOptions
 from bayeswater.cli.terminal import passes_shown, say
 from bayeswater.cli.writing import OutputFormat, Writer, writer
@@ -17,8 +17,6 @@ from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from bayeswater.models.network.bayesian_network import BayesianNetwork
-
 MOST_CELLS = 2**20
 """Probabilities that are held at once; a batch of rows with more of them is answered piece by piece."""
 
@@ -26,7 +24,7 @@ LOG_EVIDENCE, IMPOSSIBLE = "log_evidence", "impossible"
 
 
 def answer_rows(
-    network: "BayesianNetwork",
+    network: Any,
     path: str,
     data: list[str],
     targets: list[str] | None,
@@ -38,7 +36,7 @@ def answer_rows(
     output_format: OutputFormat | None,
     reading: ReadingOptions,
 ) -> None:
-    """Write P(state | row) of every target and row, log P(row), and whether the row is impossible.
+    """Write P(state | row) of every target and row, or mean and deviation; log P(row), and whether it is impossible.
 
     Parameters
     ----------
@@ -117,14 +115,19 @@ class PosteriorWriter:
 class PosteriorColumns:
     """The columns that are written for some rows."""
 
-    def __init__(self, network: "BayesianNetwork", targets: list[str] | None, unseen: str) -> None:
+    def __init__(self, network: Any, targets: list[str] | None, unseen: str) -> None:
         self.network, self.unseen = network, unseen
         self.targets = list(network.names) if targets is None else targets
-        self.columns = {name: [f"P({name}={state})" for state in network.states(name)] for name in self.targets}
+        self.columns = {name: self._columns(name) for name in self.targets}
         self.names = [column for own in self.columns.values() for column in own] + [LOG_EVIDENCE, IMPOSSIBLE]
         if len(set(self.names)) < len(self.names):
             raise ParameterError(f"the targets {self.targets} name a variable twice; name each once")
         self.rows_at_once = max(1, MOST_CELLS // len(self.names))
+
+    def _columns(self, name: str) -> list[str]:
+        if is_mixed(self.network) and name in self.network.numbers:
+            return [name, f"{name} (sd)"]
+        return [f"P({name}={state})" for state in self.network.states(name)]
 
     def of(self, rows: "pa.Table") -> "pa.Table":
         """Answer for some rows; those that are impossible have no posteriors."""
@@ -137,7 +140,8 @@ class PosteriorColumns:
         found = self.network.posteriors(rows, self.targets, unseen=self.unseen)
         cells: dict[str, Any] = {}
         for target, names in self.columns.items():
-            by_state = np.ascontiguousarray(found[target].T)
+            answer = found[target]
+            by_state = np.ascontiguousarray(answer.T if answer.ndim > 1 else [answer, found.std[target]])
             cells |= {n: pa.array(p, mask=found.impossible) for n, p in zip(names, by_state, strict=True)}
         return pa.table({**cells, LOG_EVIDENCE: found.log_evidence, IMPOSSIBLE: found.impossible})
 

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from bayeswater.cli.networks import Tolerance
+from bayeswater.cli.networks import Tolerance, is_mixed, read_any_network
 from bayeswater.cli.options import AS_USUAL, AsJson, DataFile, ReadingOptions
 from bayeswater.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.structure.dag import Dag
 
 
@@ -167,10 +168,15 @@ def score(
     from bayeswater.models.structures.structure_learning import score_structure
 
     with warnings_told_once():
-        graph = graph_of(network, tolerance)
-        table = read_table(reading, list(data), "scoring a structure", wanted=graph.names)
-        table = with_states_of(network, table, tolerance)
-        nodes = score_structure(graph, table, score if sample_size is None else (score, sample_size), per_node=True)
+        net = read_any_network(network, tolerance)
+        table = read_table(reading, list(data), "scoring a structure", wanted=net.names)
+        settings: dict[str, Any] = {"per_node": True}
+        if is_mixed(net):
+            states = [name for name in net.names if name not in net.numbers]
+            settings |= {"numbers": "gaussian", "columns": {name: {"family": "categorical"} for name in states}}
+        else:
+            table = with_states_of(net, network, table)
+        nodes = score_structure(net.dag, table, score if sample_size is None else (score, sample_size), **settings)
     total = sum(nodes.values())
     if as_json:
         print_document({"score": total, "scored_by": score, "n_rows": table.num_rows, "nodes": nodes})
@@ -260,21 +266,18 @@ def read_table(
 
 def graph_of(path: str | os.PathLike[str], tolerance: float | None) -> "Dag":
     """Read the graph of a network file."""
-    from bayeswater.models.network.bayesian_network import BayesianNetwork
+    dag: Dag = read_any_network(str(path), tolerance).dag
+    return dag
 
-    return BayesianNetwork.read(path, tolerance=tolerance).dag
 
-
-def with_states_of(path: str, table: "pa.Table", tolerance: float | None) -> "pa.Table":
-    """Declare the states that a network file gives, so that those no row has count among the parameters."""
+def with_states_of(network: "BayesianNetwork", path: str, table: "pa.Table") -> "pa.Table":
+    """Declare the states that a network gives, so that those no row has count among the parameters."""
     import numpy as np
     import pyarrow as pa
 
     from bayeswater.data.reading.known_labels import write_known_codes
-    from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.network_rows import label_column
 
-    network = BayesianNetwork.read(path, tolerance=tolerance)
     for place, name in enumerate(table.column_names):
         variable = network.variables[network.dag.position[name]]
         states = list(network.states(name))

@@ -125,7 +125,10 @@ KINDS = {
 
 OWN_FORMS: dict[str, tuple[Any, Any]] = {
     NETWORK: (described_network, restored_network),
-    MIXED_NETWORK: (described_mixed, restored_mixed),
+    MIXED_NETWORK: (
+        lambda model: described_mixed(model.core, *model.learned_from),
+        lambda document, arrays: MixedNetwork.from_core(*restored_mixed(document, arrays)),
+    ),
     ENSEMBLE: (described_ensemble, restored_ensemble),
     CLASSIFIER: (described_classifier, restored_classifier),
 }

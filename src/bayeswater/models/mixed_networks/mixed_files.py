@@ -21,7 +21,7 @@ from bayeswater.files.networks import xdsl
 from bayeswater.files.networks.equations import EquationError, Linear, read_equation, written_equation
 from bayeswater.files.networks.names import is_identifier
 from bayeswater.files.networks.xml_tree import Element, XmlFile, parse_xml, xml_text
-from bayeswater.models.network.network_files import document_of, network_of_document
+from bayeswater.models.network.network_files import MODEL_SUFFIX, document_of, network_of_document
 from bayeswater.models.network.network_rows import declared_variable
 from bayeswater.models.stored.folders import require_folder
 from bayeswater.models.stored.values import CODEC
@@ -69,14 +69,15 @@ def read_mixed(path: str | os.PathLike[str]) -> MixedCore:
 
 def require_place_for_numbers(path: Path) -> None:
     """Refuse a name that no network with numbers can be written to, before it is learned."""
-    _is_json(path)
+    if path.suffix.lower() != MODEL_SUFFIX:
+        _is_json(path)
     require_folder(path)
 
 
 def _is_json(path: Path) -> bool:
     ending = path.suffix.lower()
     if ending not in (".json", ".xdsl"):
-        raise NetworkFileError(f"{str(path)!r} ends in {path.suffix!r}; with numbers it is .json or .xdsl")
+        raise NetworkFileError(f"{str(path)!r} ends in {path.suffix!r}; with numbers it is .json, .xdsl or .bayes")
     return ending == ".json"
 
 

@@ -20,9 +20,10 @@ from bayeswater.errors import DataError, ParameterError, ResourceLimitError, nea
 from bayeswater.learning.mixed_em import fit_mixed_by_em
 from bayeswater.models.mixed_networks.mixed_completions import MixedCompletions
 from bayeswater.models.mixed_networks.mixed_files import read_mixed, write_mixed
-from bayeswater.models.mixed_networks.mixed_questions import MixedQuestions, require_possible
-from bayeswater.models.mixed_networks.mixed_rows import number_nodes, require_columns
+from bayeswater.models.mixed_networks.mixed_questions import MixedQuestions, require_possible, row_answers
+from bayeswater.models.mixed_networks.mixed_rows import number_nodes, require_columns, row_of
 from bayeswater.models.mixed_networks.mixed_sums import MixedSumming, MixedSums, summed_rows
+from bayeswater.models.mixed_networks.stored_mixed import read_mixed_model, write_mixed_model
 from bayeswater.models.network.bayesian_network import MOST_WITH_BARS
 from bayeswater.models.network.conditional_tables import ConditionalTable, read_conditional, read_variables, state_code
 from bayeswater.models.network.graph import GraphQuestions, graph_in_brief, read_graph
@@ -217,10 +218,7 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
     def read(cls, path: str | os.PathLike[str]) -> Self:
         """Read a network from our JSON, from XDSL whose equations are linear, or from a model file (.bayes)."""
         if Path(path).suffix.lower() == MODEL_SUFFIX:
-            from bayeswater.models.mixed_networks.stored_mixed import read_mixed_model  # which knows this class
-
-            found = read_mixed_model(Path(path))
-            return cls.from_core(found.core, *found.learned_from)
+            return cls.from_core(*read_mixed_model(Path(path)))
         return cls.from_core(read_mixed(path))
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -229,9 +227,7 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
         A model file (.bayes) keeps the sums of the rows that it was learned from, so that it goes on learning.
         """
         if Path(path).suffix.lower() == MODEL_SUFFIX:
-            from bayeswater.models.mixed_networks.stored_mixed import write_mixed_model
-
-            write_mixed_model(self, Path(path))
+            write_mixed_model((self._core, *self.learned_from), Path(path))
         else:
             write_mixed(self._core, path)
 
@@ -320,13 +316,12 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
         """
         if not bars:
             return to_svg(self.dag)
-        core, known = self._core, {name: value for name, value in (evidence or {}).items() if value is not None}
-        found = self.posteriors([known])
-        require_possible(float(found.log_evidence[0]), evidence, None)
-        lines: dict[int, Any] = {}
-        for node, name in enumerate(core.names):
-            is_number = node in core.numbers
-            lines[node] = (float(found[name][0]), float(found.std[name][0])) if is_number else found[name][0]
+        core = self._core
+        known = {name: value for name, value in (evidence or {}).items() if value is not None}
+        found, mean, std, log_evidence = row_answers(self._engine, row_of(known, core), range(len(core)))
+        require_possible(float(log_evidence[0]), evidence, None)
+        lines: dict[int, Any] = {node: own[0] for node, own in found.items()}
+        lines |= {node: (float(own[0]), float(std[node][0])) for node, own in mean.items()}
         states = [() if node in core.numbers else core.variable(node).states for node in range(len(core))]
         return to_svg(self.dag, states, lines, frozenset(core.dag.nodes(known)))
 

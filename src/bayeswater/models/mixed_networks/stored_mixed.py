@@ -5,6 +5,7 @@ one another in one array. Where the network was learned from rows, their sums ar
 on learning; they are held against what any rows fulfil.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from math import prod
 from pathlib import Path
@@ -15,7 +16,6 @@ import numpy as np
 
 from bayeswater.data.variable import Variable
 from bayeswater.files.model_file import Document, require
-from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.models.mixed_networks.mixed_sums import MixedSums
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.network_fitting import GraphCounts
@@ -46,9 +46,14 @@ OF_STATES, OF_SUMS, REGRESSIONS = "states.", "sums.", "regressions"
 """What the names of arrays begin with, or are."""
 
 
-def described_mixed(model: MixedNetwork) -> tuple[Document, dict[str, Array]]:
+Learned = tuple[MixedCore, MixedSums | None, Mapping[str, Any]]
+"""A network, the sums of the rows that it was learned from, if they are known, and how these were read."""
+
+
+def described_mixed(
+    core: MixedCore, sums: MixedSums | None, settings: Mapping[str, Any]
+) -> tuple[Document, dict[str, Array]]:
     """Give the document and the arrays of a network."""
-    core, (sums, settings) = model.core, model.learned_from
     states, tables = described_network(BayesianNetwork.from_core(core.states))
     document = {
         "library": states["library"],
@@ -71,7 +76,7 @@ def _parts(own: Regressions) -> tuple[Array, Array, Array]:
     return own.intercept, own.slopes, own.variance
 
 
-def restored_mixed(document: Document, arrays: dict[str, Array]) -> MixedNetwork:
+def restored_mixed(document: Document, arrays: dict[str, Array]) -> Learned:
     """Make the network of a document and its arrays."""
     require_fields(document, FIELDS)
     names, states = document["names"], document["states"]
@@ -97,8 +102,8 @@ def restored_mixed(document: Document, arrays: dict[str, Array]) -> MixedNetwork
     core = MixedCore.of(dag, network, regressions)
     if document["sums"] is None:
         require_arrays([n for n in arrays if not n.startswith(OF_STATES) and n != REGRESSIONS], [])
-        return MixedNetwork.from_core(core)
-    return MixedNetwork.from_core(core, *_restored_sums(document["sums"], _beginning(OF_SUMS, arrays), dag, numbers))
+        return core, None, {}
+    return core, *_restored_sums(document["sums"], _beginning(OF_SUMS, arrays), dag, numbers)
 
 
 def _beginning(begin: str, arrays: dict[str, Array]) -> dict[str, Array]:
@@ -170,11 +175,11 @@ def _scatter(dag: Dag, node: int, numbers: frozenset[int], states: Any, left: di
     return found
 
 
-def write_mixed_model(model: MixedNetwork, path: Path) -> None:
+def write_mixed_model(learned: Learned, path: Path) -> None:
     """Write a network to a model file."""
-    write_document(path, partial(described_mixed, model), restored_mixed)
+    write_document(path, partial(described_mixed, *learned), restored_mixed)
 
 
-def read_mixed_model(path: Path) -> MixedNetwork:
+def read_mixed_model(path: Path) -> Learned:
     """Read a network from a model file; refuse one of another model."""
     return read_stored(path, KIND, restored_mixed)
