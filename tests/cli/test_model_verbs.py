@@ -42,6 +42,11 @@ def test_inspect_as_json_has_the_tables_of_the_model(run, folder):
         assert found["tables"][name] == json.loads(json.dumps(frame.to_pydict()))
 
 
+def test_inspect_says_in_chinese_why_columns_are_read_as_they_are(run, folder):
+    found = run("inspect", folder / "people.bayes", "--lang", "zh").out
+    assert "类别" in found and "categorical" not in found
+
+
 def test_inspect_of_one_column(run, folder):
     answer = run("inspect", folder / "people.bayes", "--column", "job")
     assert "P(job | class)" in answer.out

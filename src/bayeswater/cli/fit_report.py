@@ -8,6 +8,7 @@ from rich.text import Text
 
 from bayeswater.cli.standard_output import print_document
 from bayeswater.cli.terminal import amount, bar, in_words_of_the_command, plain_table, say, words
+from bayeswater.phrases import EN, Language, retold
 
 if TYPE_CHECKING:
     from bayeswater.cli.fit import FittedModel
@@ -99,13 +100,14 @@ def _plan(model: Any) -> list[Any]:
     return [families(model)] if hasattr(model, "columns_") else []
 
 
-def families(model: Any) -> Any:
+def families(model: Any, language: Language = EN) -> Any:
     """Lay out the columns of a model, their families and why they have them."""
     table = plain_table("column", "family", "why", title="Columns")
     plan = list(model.columns_)
     for column in plan[:SHOWN]:
         style = "dim" if column.family == "ignored" else ""
-        table.add_row(Text(column.name), column.family, Text(in_words_of_the_command(column.why)), style=style)
+        why = in_words_of_the_command(retold(column.why, language))
+        table.add_row(Text(column.name), retold(column.family, language), Text(why), style=style)
     return _with_rest(table, len(plan))
 
 

@@ -4,7 +4,7 @@ Of a network it shows the variables, the tables, and what exact answers will tak
 """
 
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.networks.network import Network
+    from bayeswater.phrases import Language
 
 
 def inspect(
@@ -26,6 +27,7 @@ def inspect(
     *,
     column: list[str] | None = None,
     rows: Annotated[int, Parameter(validator=Number(gte=1))] = 20,
+    lang: Literal["en", "zh"] = "en",
     tolerance: Tolerance = None,
     as_json: AsJson = False,
 ) -> None:
@@ -37,6 +39,8 @@ def inspect(
         Column to show; all by default, and of a network none.
     rows
         How many rows of each table to show.
+    lang
+        Language of why columns are read as they are: English or Chinese.
     """
     from bayeswater.cli.standard_output import print_document
     from bayeswater.cli.terminal import warnings_told_once
@@ -44,6 +48,7 @@ def inspect(
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.network_files import is_network_file
     from bayeswater.models.persistence import load
+    from bayeswater.phrases import Language
 
     with warnings_told_once(of_rounding=True):
         is_network = is_network_file(model) or has_numbers(model)
@@ -55,13 +60,16 @@ def inspect(
     tables = {str(name): _columns(frame) for name, frame in classifier.tables().items()}
     chosen = _chosen(tables, column, model)
     if as_json:
-        document = {"model": model, **_facts(classifier), "columns": _plan(classifier), "tables": chosen}
-        print_document(document)
+        plan = _plan(classifier, Language.of(lang))
+        print_document({"model": model, **_facts(classifier), "columns": plan, "tables": chosen})
     else:
-        _print(classifier, model, chosen, rows, with_plan=column is None)
+        _print(classifier, model, chosen, rows, Language.of(lang) if column is None else None)
 
 
-def _print(model: Any, path: str, tables: dict[str, dict[str, list[Any]]], rows: int, *, with_plan: bool) -> None:
+def _print(
+    model: Any, path: str, tables: dict[str, dict[str, list[Any]]], rows: int, plan_in: "Language | None"
+) -> None:
+    """Show the facts, the tables and, in a language, how columns are read."""
     from rich.text import Text
 
     from bayeswater.cli.fit_report import families
@@ -72,8 +80,8 @@ def _print(model: Any, path: str, tables: dict[str, dict[str, list[Any]]], rows:
     classes, parameters = amount(facts["n_classes"], "class", "classes"), amount(facts["n_parameters"], "parameter")
     title = f"{path}: {facts['kind']} of {rows_in_all}, {classes}, {amount(facts['n_columns'], 'column')}, {parameters}"
     console.print(Text(title, style="bold"), soft_wrap=True)
-    if with_plan and _plan(model):
-        console.print(families(model), "")
+    if plan_in is not None and hasattr(model, "columns_"):
+        console.print(families(model, plan_in), "")
     for name, columns in tables.items():
         title, shown, keys = _shortened(name, columns)
         for table in pieces(title, shown, console.width, rows, keys=keys):
@@ -108,8 +116,11 @@ def _facts(model: Any) -> dict[str, Any]:
     }
 
 
-def _plan(model: Any) -> list[dict[str, str]]:
-    return [{"name": c.name, "family": c.family, "why": c.why} for c in getattr(model, "columns_", ())]
+def _plan(model: Any, language: "Language") -> list[dict[str, str]]:
+    from bayeswater.phrases import retold
+
+    columns = getattr(model, "columns_", ())
+    return [{"name": c.name, "family": c.family, "why": retold(c.why, language)} for c in columns]
 
 
 def _columns(frame: Any) -> dict[str, list[Any]]:

@@ -43,7 +43,7 @@ from bayeswater.kernels.independent_normals import (
     scores_at,
 )
 from bayeswater.kernels.remainders import remainder
-from bayeswater.statistics.moments import DIGITS_KEPT, Moments
+from bayeswater.statistics.moments import DIGITS_KEPT, Moments, take_out
 from bayeswater.typing import Array
 
 SERIES_TERMS = 6
@@ -384,13 +384,3 @@ class FloorWithout(NormalsWithout):
             floor = self.variance_floor * (scatter_rest / n_rest)
             lost[rows] &= variance[rows] > floor
             variance[rows] = np.maximum(variance[rows], floor)
-
-
-def take_out(n: Array, mean: Array, scatter: Array, x: Array, r: Array) -> tuple[Array, Array, Array]:
-    """Take rows x out with weights r, each out of the sums beside it: (n_rows, n_columns) each."""
-    without = remainder(n, r)
-    safe = np.where(without > 0, without, 1.0)
-    with np.errstate(over="ignore"):
-        away = np.where(r > 0, x - mean, 0.0)  # where nothing is taken out, its distance may be beyond any square
-        left = remainder(scatter, away**2 * (r * n / safe))
-    return without, mean - away * (r / safe), np.where(without > 0, left, 0.0)

@@ -22,6 +22,7 @@ from bayeswater.errors import StatisticsError
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.moments import LEAST, class_moments, gone_squares, squared
 from bayeswater.kernels.number_columns import NumberColumns
+from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import block_map, ordered_map, row_blocks
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.statistic import ColumnStatistic
@@ -183,3 +184,16 @@ class Moments(ColumnStatistic):
 def side_by_side(columns: Sequence[Sequence[Array]]) -> Iterator[Array]:
     """Make arrays (n_classes, n_columns) of those of the columns."""
     return (np.stack(arrays, axis=1) for arrays in zip(*columns, strict=True))
+
+
+def take_out(n: Array, mean: Array, scatter: Array, x: Array, r: Array) -> tuple[Array, Array, Array]:
+    """Take rows x out with weights r, each out of the sums beside it: (n_rows, n_columns) each.
+
+    A row that takes all there is leaves nothing: neither a weight nor a scatter.
+    """
+    without = remainder(n, r)
+    safe = np.where(without > 0, without, 1.0)
+    with np.errstate(over="ignore"):
+        away = np.where(r > 0, x - mean, 0.0)  # where nothing is taken out, its distance may be beyond any square
+        left = remainder(scatter, away**2 * (r * n / safe))
+    return without, mean - away * (r / safe), np.where(without > 0, left, 0.0)

@@ -4,6 +4,8 @@ Taking a row x out of n rows with weight r moves mean and scatter by the formula
 
     mean' = mean - (x - mean) r / (n - r),   scatter' = scatter - (x - mean)(x - mean)' r n / (n - r)
 
+(column by column: `moments.take_out`, as for independent normals).
+
 Where cells are missing it holds for every pair of columns with the weight of that pair, and the sums are completed as
 `Scatter.complete` does it: a column in which the class has no value left takes mean and variance of all classes.
 """
@@ -14,6 +16,7 @@ import numpy as np
 
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.scatter import lengths_by_roots
+from bayeswater.statistics.moments import take_out
 from bayeswater.statistics.scatter import Scatter, possible_scatter
 from bayeswater.typing import Array
 
@@ -63,16 +66,10 @@ def squares_without(scatter: Scatter, class_count: Array, x: Array, y: Array, re
     mean_all, variance_all = _all_without(scatter, x, removed)
     lacks_cells = scatter.lacks_cells(class_count)
     weight = np.broadcast_to(scatter.cells, scatter.means.shape)[y] if lacks_cells else class_count[y, None]
-    there = ~np.isnan(x)
-    r = removed[:, None]
-    cells = np.where(there, remainder(weight.astype(np.float64), r), weight)
-    safe = np.where(cells > 0, cells, 1.0)
-    away = np.where(there & (cells > 0), x - scatter.means[y], 0.0)
-    left = remainder(scatter.squares[y], away**2 * (r * weight / safe))
-    left = np.where(cells > 0, left, 0.0)
-    mean = scatter.means[y] - away * r / safe
+    sums = weight.astype(np.float64), scatter.means[y], scatter.squares[y]
+    cells, mean, left = take_out(*sums, *_known(x, removed))
     if lacks_cells:
-        left = np.where(cells > 0, left / safe, variance_all) * count[:, None]
+        left = np.where(cells > 0, left / np.where(cells > 0, cells, 1.0), variance_all) * count[:, None]
         mean = np.where(cells > 0, mean, mean_all)
     return WithoutRow(count, mean, left, mean_all, variance_all)
 
@@ -80,12 +77,14 @@ def squares_without(scatter: Scatter, class_count: Array, x: Array, y: Array, re
 def _all_without(scatter: Scatter, x: Array, removed: Array) -> tuple[Array, Array]:
     """Mean and variance of the columns over all classes without each row: (n, n_columns) each."""
     weight, mean, total = scatter.pooled
-    there, r = ~np.isnan(x), removed[:, None]
-    cells = np.where(there, remainder(weight, r), weight)
-    safe = np.where(cells > 0, cells, 1.0)
-    away = np.where(there & (cells > 0), x - mean, 0.0)
-    squares = remainder(np.diagonal(total), away**2 * (r * weight / safe))
-    return mean - away * r / safe, squares / safe
+    cells, mean, squares = take_out(weight, mean, np.diagonal(total), *_known(x, removed))
+    return mean, squares / np.where(cells > 0, cells, 1.0)
+
+
+def _known(x: Array, removed: Array) -> tuple[Array, Array]:
+    """Give the cells of rows, 0 where one is missing, and the weight that is taken of each."""
+    there = ~np.isnan(x)
+    return np.where(there, x, 0.0), removed[:, None] * there
 
 
 def _possible(covariances: Array) -> Array:
