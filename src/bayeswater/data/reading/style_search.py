@@ -66,6 +66,9 @@ TRIED = 1000
 SAMPLED = 100_000
 """Strings of a frame by which a style is found; the others are held against it."""
 
+LARGE = 2**30
+"""Bytes of strings beyond which their places take eight bytes."""
+
 SHOWN = 5
 """Different cells that are named, at most."""
 
@@ -222,10 +225,8 @@ class StyleSearch:
         self._lengths: set[int] = set()
         self._times: Counter[str] = Counter()
         self._words: Counter[str] = Counter()
-        self._tried = {
-            name: _Tried(pattern, _calendar(*name)) for name, pattern in _patterns(written).items() if name[0] in kinds
-        }
-        self._may_be_truths = "truth" in kinds
+        self._kinds, self._may_be_truths = frozenset(kinds), "truth" in kinds
+        self._tried: dict[tuple[str, str], _Tried] = {}
 
     def add(self, cells: "pa.ChunkedArray") -> None:
         """Look at strings."""
@@ -239,19 +240,21 @@ class StyleSearch:
         self._marks.update({strings[place].as_py(): int(times[place]) for place in np.flatnonzero(marked).tolist()})
         self.n_cells += int(times.sum())
         strings, times = half_width(strings.filter(pa.array(~marked))), times[~marked]
-        is_first, self._n_values = not self._n_values, self._n_values + int(times.sum())
-        if is_first:
-            self._rule_out(strings.slice(0, TRIED))
+        if not self._n_values:
+            self._tried = self._worth_trying(strings.slice(0, TRIED))
+        self._n_values += int(times.sum())
         for tried in self._tried.values():
             tried.add(strings, times)
         self._note(strings, times)
 
-    def _rule_out(self, strings: "pa.Array") -> None:
+    def _worth_trying(self, strings: "pa.Array") -> "dict[tuple[str, str], _Tried]":
+        """Give the styles that fit at least half of the first strings."""
         roughly = (r"\d", MAY_BEGIN) if self.written.date_format is None else ()  # the first takes no time to compile
         if any(2 * int(_matching(strings, pattern).sum()) < len(strings) for pattern in roughly):
-            self._tried = {}
-        fits = {name: tried.matching(strings).sum() for name, tried in self._tried.items()}
-        self._tried = {name: tried for name, tried in self._tried.items() if 2 * fits[name] >= len(strings)}
+            return {}
+        patterns = {name: pattern for name, pattern in _patterns(self.written).items() if name[0] in self._kinds}
+        tried = {name: _Tried(pattern, _calendar(*name)) for name, pattern in patterns.items()}
+        return {name: one for name, one in tried.items() if 2 * one.matching(strings).sum() >= len(strings)}
 
     def _note(self, strings: "pa.Array", times: Array) -> None:
         """Note what tells styles of one kind apart."""
@@ -480,8 +483,13 @@ def distinct(cells: "pa.ChunkedArray") -> "tuple[pa.Array, Array]":
 
     if pa.types.is_dictionary(cells.type):
         cells = cells.cast(cells.type.value_type)
-    counts = pc.value_counts(pc.utf8_trim_whitespace(cells.cast(pa.large_string()).drop_null()))
-    strings, times = counts.field("values"), counts.field("counts").to_numpy()
+    if cells.type != pa.string() or cells.nbytes > LARGE:
+        cells = cells.cast(pa.large_string())
+    counts = pc.value_counts(cells.drop_null())
+    strings, times = pc.utf8_trim_whitespace(counts.field("values")), counts.field("counts").to_numpy()
+    if not strings.equals(counts.field("values")):
+        encoded = strings.dictionary_encode()
+        strings, times = encoded.dictionary, np.bincount(encoded.indices, times).astype(np.int64)
     present = pc.not_equal(strings, "")
     return strings.filter(present), times[np.asarray(present)]
 

@@ -199,7 +199,7 @@ class DelimitedSource(Source):
         import pyarrow as pa
 
         try:
-            return self.cells.first_types(self._first_parsed, self._beginning, self.delimiter)
+            return self.cells.first_types(self._first_parsed, self.delimiter)
         except pa.ArrowInvalid as error:
             raise self._unparsable(error, 0) from None
 

@@ -207,7 +207,7 @@ def _cut(text: str, delimiter: str, skips_blanks: bool, reading: Reading, is_who
     if first > MOST_LINES_ABOVE or share < 0.5 or (first and len(widths) - first < 2):
         return _Dialect(delimiter, skips_blanks, rows, 1, (0.0, 0, share, 1, 0))
     # blanks before quotes are skipped only if that makes rows more alike, or takes quotes off
-    n_quoted = sum(cell.startswith(' "') for row in body for cell in row.cells)
+    n_quoted = sum(cell.startswith(' "') for row in body for cell in row.cells) if ' "' in text else 0
     return _Dialect(delimiter, skips_blanks, rows, width, (round(share, 1), -first, share, -n_quoted, width))
 
 
@@ -272,8 +272,7 @@ def _without_second(
     second = [cell.strip() for cell in below[0].cells] if below else []
     if len(below) <= LEAST_BELOW or any(cell in MARKS or _is_number(cell) for cell in second if cell):
         return header, below, said
-    rest = [[row.cells[place].strip() for row in below[1:] if place < len(row.cells)] for place in range(len(second))]
-    of_numbers = [bool(cell) and _are_numbers(cells) for cell, cells in zip(second, rest, strict=True)]
+    of_numbers = [bool(cell) and _are_numbers(_cells_of(below[1:], place)) for place, cell in enumerate(second)]
     if sum(of_numbers) < min(2, sum(map(bool, second))) or not any(of_numbers):
         return header, below, said
     names = [name.strip() for name, is_one in zip(header.cells, of_numbers, strict=False) if is_one]
@@ -285,6 +284,11 @@ def _without_second(
     return _Row(header.cells, below[0].end), below[1:], [*said, told]
 
 
+def _cells_of(rows: Sequence[_Row], place: int) -> list[str]:
+    """Give the cells of a column."""
+    return [row.cells[place].strip() for row in rows if place < len(row.cells)]
+
+
 def _are_numbers(cells: Sequence[str]) -> bool:
     """Say whether all cells are numbers or missing, and most are there."""
     there = [cell for cell in cells if cell and cell not in MARKS]
@@ -293,8 +297,8 @@ def _are_numbers(cells: Sequence[str]) -> bool:
 
 def _is_perhaps_data(header: Sequence[str], below: Sequence[_Row]) -> bool:
     """Tell numbers that are cells of a row from those that count columns or years, as 1, 2, 3 and 2019, 2020."""
-    under = [[row.cells[place].strip() for row in below if place < len(row.cells)] for place in range(len(header))]
-    numbers = [name for name, cells in zip(header, under, strict=True) if PLAIN.fullmatch(name) and _are_numbers(cells)]
+    plain = {place: name for place, name in enumerate(header) if PLAIN.fullmatch(name)}
+    numbers = [name for place, name in plain.items() if _are_numbers(_cells_of(below, place))]
     if any(not name.isdigit() for name in numbers):
         return True
     steps = {int(second) - int(first) for first, second in pairwise(numbers)}
@@ -309,7 +313,11 @@ def _is_header_in_comment(row: _Row, below: _Row, comment: str) -> bool:
 
 def _n_used(rows: Sequence[_Row]) -> int:
     """Count the columns up to the last one with a cell."""
-    return max((place + 1 for row in rows for place, cell in enumerate(row.cells) if cell.strip()), default=0)
+    n_used = 0
+    for cells, _ in rows:
+        if len(cells) > n_used:
+            n_used = next((n for n in range(len(cells), n_used, -1) if cells[n - 1].strip()), n_used)
+    return n_used
 
 
 def _is_note(row: _Row, width: int, n_used: int) -> bool:

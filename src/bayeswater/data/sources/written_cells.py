@@ -5,7 +5,6 @@ all of them where the first leave doubt. Marks of missing cells are taken out by
 nothing; a column with marks of its own is parsed by itself. A field of the schema tells its style.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -35,8 +34,8 @@ DAYS = 19_000_101, 20_991_231
 FIRST_ROWS = 10_000
 """Rows of a long file by which styles are found; all others are held against them."""
 
-LONG_NUMBER = re.compile(rb"(?<![\d.])\d{16}")
-"""How a whole number begins that may be too long for a float64."""
+LONG_NUMBER = 1e15
+"""Whole numbers from here on have 16 digits, and may be too long for a float64."""
 
 Parse = Callable[[Any, tuple[str, ...]], Any]
 """Parses columns of some rows, or all: given their types (None for those that cells look like) and marks of missing."""
@@ -181,7 +180,7 @@ class WrittenCells:
 
     # ------------------------------------------------------------------ what the cells say
 
-    def first_types(self, parse: Parse, text: bytes, delimiter: str) -> "dict[str, pa.DataType]":
+    def first_types(self, parse: Parse, delimiter: str) -> "dict[str, pa.DataType]":
         """Tell the types of all columns as the first rows look to Arrow; numbers too long for a float64 are strings.
 
         Semicolons are written where commas stand before decimals: there 1.000 may be a thousand.
@@ -199,9 +198,10 @@ class WrittenCells:
         self._has_no_marks = {name for name in kinds if not table.column(name).null_count}
         kinds |= {name: self.kind_said(parse, name, kinds[name]) for name in self.said.keys() & kinds.keys()}
         floats = [name for name, kind in kinds.items() if pa.types.is_floating(kind)]
-        if floats and LONG_NUMBER.search(text):
-            written = parse(dict.fromkeys(floats, pa.string()), ("", *self.written.marks))
-            for name in floats:
+        long = [name for name in floats if not _are_below(table.column(name), LONG_NUMBER)]
+        if long:
+            written = parse(dict.fromkeys(long, pa.string()), ("", *self.written.marks))
+            for name in long:
                 cells = pc.utf8_trim_whitespace(written.column(name).drop_null())
                 if are_whole(cells) and len(without_digits(cells)) > 1:
                     kinds[name] = pa.string()
@@ -243,10 +243,12 @@ class WrittenCells:
         asked |= dict.fromkeys(self._perhaps_groups.difference(types), ("number",))
         asked |= {name: own for name in types.keys() & kinds.keys() if (own := _kinds_for(types[name]))}
         asked = {name: own for name, own in asked.items() if name not in self.said}
-        self._find_codes(parse, text, [name for name in whole if name not in self.said], kinds)
-        if not asked:
+        may_be_codes = text.startswith(b"0") or any(zeros in text for zeros in BEFORE_ZEROS)
+        codes = [name for name in whole if name not in self.said] if may_be_codes else []
+        if not asked and not codes:
             return
-        cells = parse(dict.fromkeys(asked, pa.string()), ("",))
+        cells = parse(dict.fromkeys([*asked, *codes], pa.string()), ("",))
+        self._find_codes(cells.select(codes), kinds)
         self._search([cells if all_rows is None else cells.slice(0, FIRST_ROWS)], asked)
         doubtful = {name: own for name, own in asked.items() if self.found[name].doubt}
         if doubtful and all_rows is not None:
@@ -261,15 +263,12 @@ class WrittenCells:
             elif found.doubt:  # Arrow reads them
                 self.found[name] = replace(found, style=CellStyle("plain", self.written.marks))
 
-    def _find_codes(self, parse: Parse, text: bytes, whole: list[str], kinds: "dict[str, pa.DataType]") -> None:
+    def _find_codes(self, whole: "pa.Table", kinds: "dict[str, pa.DataType]") -> None:
         """Make strings of whole numbers that have zeros before them."""
         import pyarrow as pa
 
-        if not whole or not (text.startswith(b"0") or any(zeros in text for zeros in BEFORE_ZEROS)):
-            return
-        cells = parse(dict.fromkeys(whole, pa.string()), ("",))
-        for name in whole:
-            if has_codes(cells.column(name)):
+        for name in whole.column_names:
+            if has_codes(whole.column(name)):
                 self.codes.add(name)
                 self.found[name] = StyleFound(CellStyle("plain", self.written.marks))
                 kinds[name] = pa.string()
@@ -342,6 +341,17 @@ def _are_perhaps_days(numbers: "pa.ChunkedArray") -> bool:
         return False
     low, high = pc.min_max(numbers).as_py().values()
     return low is not None and bool(DAYS[0] <= low and high <= DAYS[1])
+
+
+def _are_below(numbers: "pa.ChunkedArray", limit: float) -> bool:
+    """Say whether cells are numbers that are all smaller than a limit, whatever their sign."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_floating(numbers.type):
+        return False
+    low, high = pc.min_max(numbers).as_py().values()
+    return low is None or max(-low, high) < limit
 
 
 def _are_perhaps_groups(numbers: "pa.ChunkedArray") -> bool:
