@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from bayeswater.data.reading.words import find_runs, kind_of_character
 from bayeswater.data.sources.records import end_of_rows, has_blanks_at_edges
-from bayeswater.kernels.text_bytes import N_CODES, STRETCH, _word_runs_loop, has_blank_beside_edge, word_runs
+from bayeswater.kernels.text_bytes import (
+    N_CODES,
+    STRETCH,
+    _word_runs_loop,
+    has_blank_beside_edge,
+    take_clocks_out,
+    translate_bytes,
+    word_runs,
+)
 
 
 @given(st.text(alphabet='a"\t,é\r\n', max_size=40), st.sampled_from([b",", b"\t"]))
@@ -33,6 +41,13 @@ def test_the_end_is_found_whichever_stretch_it_stands_in(n_before, n_behind):
 def test_blanks_are_seen_beside_edges_and_nowhere_else(text, delimiter):
     block = text.encode()
     assert has_blanks_at_edges(block, delimiter, use_loop=True) == has_blanks_at_edges(block, delimiter, use_loop=False)
+
+
+@pytest.mark.parametrize("blank", [chr(code) for code in range(0x80, 0x3001) if chr(code).isspace()])
+def test_every_blank_is_seen_beside_an_edge_of_a_long_block(blank):
+    for cell in (f"{blank}7 €", f"7 €{blank}"):
+        assert has_blanks_at_edges(f"1,{cell},2\n".encode(), b",", use_loop=True)
+    assert not has_blanks_at_edges("1,7 €,2\n".encode(), b",", use_loop=True)
 
 
 def test_blanks_are_seen_at_every_place_of_a_long_block():
@@ -98,3 +113,30 @@ def test_bytes_that_are_no_text_do_no_harm(rows):
     n_words = _word_runs_loop.loop(text, start, kind, words, first, per_row)  # uncompiled: a step too far is an error
     assert per_row.sum() == n_words <= n_rows
     assert first[n_words] <= n_bytes
+
+
+@pytest.mark.parametrize(
+    ("row", "rest", "microseconds"),
+    [
+        (b"1.2.2023 8:15 PM", b"1.2.2023 01:00 PM", 29_700_000_000),
+        (b"31/Dec/2023:23:59:59.25 Z", b"31/Dec/2023:01:00:00 Z", 86_399_250_000),
+        (b"8:15", b"8:15", -1),
+        (b"1.2.2023 24:00", b"1.2.2023 ", -1),
+    ],
+)
+def test_a_clock_is_taken_out_of_a_moment(row, rest, microseconds):
+    rows = row + b"5:55"  # what follows belongs to another row
+    others, first, found = np.zeros(len(rows) + 2, np.uint8), np.zeros(3, np.int32), np.zeros(2, np.int64)
+    start = np.array([0, len(row), len(rows)], np.int32)
+    take_clocks_out(np.frombuffer(rows, np.uint8), start, others, first, found)
+    assert (others[: first[1]].tobytes(), found.tolist()) == (rest, [microseconds, -1])
+
+
+@given(st.lists(st.binary(max_size=5), max_size=6))
+def test_bytes_of_rows_are_put_into_other_words_or_dropped(rows):
+    text, start = np.frombuffer(b"".join(rows), np.uint8), np.cumsum([0, *map(len, rows)]).astype(np.int32)
+    table = np.where(np.arange(256) % 3 == 0, 0, np.arange(256)[::-1]).astype(np.uint8)
+    others, first = np.empty(len(text) + 1, np.uint8), np.empty_like(start)
+    translate_bytes(text, start, table, others, first)
+    written = [others[a:b].tobytes() for a, b in pairwise(first.tolist())]
+    assert written == [bytes(255 - byte for byte in row if byte % 3 and byte != 255) for row in rows]

@@ -1,4 +1,4 @@
-"""Loops over bytes of text: records of delimited files, and words of UTF-8.
+"""Loops over bytes of text: records of delimited files, clocks of moments, and words of UTF-8.
 
 Of a CSV they find where its last whole row ends, and whether a blank stands beside the edge of a cell. A reader of CSV
 is always in one of five states, and each byte leads it from one to the next. What a byte makes of all five is packed
@@ -73,7 +73,8 @@ def last_row_end(block, steps):  # type: ignore[no-untyped-def]
 def has_blank_beside_edge(block, delimiter):  # type: ignore[no-untyped-def]
     """Say whether of two neighbours (uint8) one is a blank of ASCII, and the other a delimiter, a quote or a line end.
 
-    Blanks that are edges themselves (tabs between cells) are no blanks. Every byte is looked at, since a loop without a
+    Blanks that are edges themselves (tabs between cells) are no blanks. Bytes with which other blanks of UTF-8 begin or
+    end count as such, also where they belong to another character. Every byte is looked at, since a loop without a
     way out works on 32 of them at once.
     """
     found = np.uint8(0)
@@ -81,11 +82,98 @@ def has_blank_beside_edge(block, delimiter):  # type: ignore[no-untyped-def]
         one, other = block[place], block[place + 1]
         edge = (one == 34) | (one == 10) | (one == 13) | (one == delimiter)
         other_edge = (other == 34) | (other == 10) | (other == 13) | (other == delimiter)
-        blank = ((one >= 9) & (one <= 13)) | ((one >= 28) & (one <= 32))
+        blank = ((one >= 9) & (one <= 13)) | ((one >= 28) & (one <= 32)) | ((one >= 0x80) & (one <= 0x8A))
+        blank |= ((one >= 0x9F) & (one <= 0xA0)) | ((one >= 0xA8) & (one <= 0xA9)) | (one == 0xAF)
         other_blank = ((other >= 9) & (other <= 13)) | ((other >= 28) & (other <= 32))
+        other_blank |= (other == 0xC2) | ((other >= 0xE1) & (other <= 0xE3))
         beside = (edge ^ other_edge) & ((edge & other_blank) | (other_edge & blank))
         found = np.uint8(found | np.uint8(beside))
     return found != 0
+
+
+@compiled
+def translate_bytes(text, start, table, others, first):  # type: ignore[no-untyped-def]
+    """Write for each byte of rows what a table (256,) has for it, and nothing where that is 0.
+
+    What is written and where rows begin in it are put into `others`, as long as the text, and `first` (n_rows + 1,).
+    """
+    first[0] = written = 0
+    for row in range(len(start) - 1):
+        for place in range(start[row], start[row + 1]):
+            others[written] = table[text[place]]
+            written += others[written] != 0
+        first[row + 1] = written
+    return written
+
+
+COLON, COMMA, POINT, ZERO = b":,.0"
+DIGIT = np.where(np.isin(np.arange(256), list(b"0123456789")), np.arange(256) - ZERO, -1)
+"""What a byte counts as a digit, -1 where it is none (256,)."""
+
+ONE_O_CLOCK = np.frombuffer(b"01:00:00", np.uint8)
+
+
+@compiled
+def take_clocks_out(text, start, others, first, microseconds):  # type: ignore[no-untyped-def]
+    """Find ``8:15``, ``23:59:59`` or ``23:59:59,5`` in each row, and write the row with one o'clock in its place.
+
+    Moments are nearly all different by their clocks; without them few are. A clock begins with one or two digits, and
+    no digit before them. It does not begin the row.
+
+    Parameters
+    ----------
+    text, start : bytes of all rows (n_bytes,), and where each begins, last the end (n_rows + 1,)
+    others, first : the same of what is written; there is room for a byte more in each row
+    microseconds : since midnight (n_rows,), -1 where a row has no such clock
+    """
+    first[0] = written = 0
+    for row in range(len(microseconds)):
+        begin, end = start[row], start[row + 1]
+        clock = behind = end
+        seconds_begin = end
+        microseconds[row] = -1
+        for colon in range(begin + 2, end - 2):
+            if text[colon] != COLON or DIGIT[text[colon - 1]] < 0:
+                continue
+            tens, ones = max(DIGIT[text[colon - 2]], 0), DIGIT[text[colon - 1]]
+            clock = colon - 1 if DIGIT[text[colon - 2]] < 0 else colon - 2
+            if clock <= begin or DIGIT[text[clock - 1]] >= 0:
+                clock = end
+                continue
+            worst = min(DIGIT[text[colon + 1]], DIGIT[text[colon + 2]])  # -1 if one is no digit
+            hour, minute = 10 * tens + ones, 10 * DIGIT[text[colon + 1]] + DIGIT[text[colon + 2]]
+            second = fraction = 0
+            behind = colon + 3
+            if behind + 2 < end and text[behind] == COLON:
+                seconds_begin = behind
+                worst = min(worst, DIGIT[text[behind + 1]], DIGIT[text[behind + 2]])
+                second = 10 * DIGIT[text[behind + 1]] + DIGIT[text[behind + 2]]
+                behind += 3
+                if behind + 1 < end and (text[behind] == COMMA or text[behind] == POINT):
+                    power = 1_000_000
+                    behind += 1
+                    worst = min(worst, DIGIT[text[behind]])
+                    while behind < end and DIGIT[text[behind]] >= 0:
+                        power //= 10
+                        if power == 0 and text[behind] != ZERO:
+                            worst = -1
+                        fraction += power * DIGIT[text[behind]]
+                        behind += 1
+            if worst >= 0 and hour < 24 and minute < 60 and second < 60:
+                microseconds[row] = ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction
+            break
+        for place in range(begin, clock):
+            others[written] = text[place]
+            written += 1
+        if microseconds[row] >= 0:
+            for place in range(5 if seconds_begin == end else 8):
+                others[written] = ONE_O_CLOCK[place]
+                written += 1
+            for place in range(behind, end):
+                others[written] = text[place]
+                written += 1
+        first[row + 1] = written
+    return written
 
 
 MARK, LETTER = 1, 2

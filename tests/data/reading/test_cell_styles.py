@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.data.styled_columns import STYLES, written_columns
 
 from bayeswater.data.column_types import Misfit
+from bayeswater.data.reading import cell_styles
 from bayeswater.data.reading.cell_styles import MARKS, CellStyle, style_of, style_of_document
 from bayeswater.data.reading.style_search import StyleSearch
 from bayeswater.errors import ParameterError
@@ -117,3 +118,67 @@ def test_an_exponent_is_read_beside_every_unit(unit: str) -> None:
 def test_a_number_too_large_for_a_float_is_refused(cell: str) -> None:
     with pytest.raises(Misfit, match="which is no number"):
         read(["3 $", cell], CellStyle("number", unit="$"))
+
+
+DAYS = [
+    "31.12.2023",
+    "1.2.24",
+    "2023-02-29",
+    "2024-02-29",
+    "12/31/2023",
+    "Dec 31,",
+    "31 Dec 2023",
+    "2023年12月31日",
+    "",
+]
+CLOCKS = [
+    "8:15",
+    "08:15:07",
+    "23:59:59,5",
+    "0:00:00.1234560",
+    "1:02:03.1234567",
+    "24:00",
+    "12:60",
+    "123:10",
+    "1.02 Uhr",
+]
+BEHIND = ["", " AM", "pm", " +02:00", " CET", " 2023", " x", ":"]
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(DAYS),
+            st.sampled_from([" ", "T", ", ", ":", ""]),
+            st.sampled_from([*CLOCKS, ""]),
+            st.sampled_from(BEHIND),
+        )
+        | st.none(),
+        min_size=1,
+        max_size=12,
+    ),
+    st.sampled_from(
+        ["%d.%m.%Y", "%Y-%m-%d", "%m/%d/%Y", "%d %b %Y", "%b %d %H:%M:%S %Y", "%d.%m.%Y %I:%M %p", "%Y年%m月%d日"]
+    ),
+    st.sampled_from(["local", "UTC"]),
+)
+def test_moments_of_a_long_column_are_those_of_each_cell(
+    parts: list[tuple[str, ...] | None], format: str, time: str
+) -> None:
+    strings = pa.array([None if cell is None else "".join(cell) for cell in parts], pa.string())
+    style = CellStyle("date", format=format, time=time)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cell_styles, "worth_compiling", lambda n_cells: True)
+        together = style.values(strings)
+    assert together.to_pylist() == style._instants(strings).cast(style.type).to_pylist()
+
+
+@given(st.lists(st.text("$1,2-.() e€", max_size=6) | st.none(), max_size=8))
+def test_numbers_of_a_long_column_are_those_of_each_cell(cells: list[str | None]) -> None:
+    style, strings = CellStyle("number", thousands=",", unit="$"), pa.array(cells, pa.string())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cell_styles, "worth_compiling", lambda n_cells: True)
+        together = style.values(strings)
+        patch.setattr(cell_styles.translate_bytes, "serves", lambda *_, use_loop: False, raising=False)
+        assert together.to_pylist() == style.values(strings).to_pylist()

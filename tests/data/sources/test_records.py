@@ -64,7 +64,7 @@ def test_blanks_at_the_edge_of_a_cell_are_never_missed(use_loop, text, delimiter
 def test_blanks_within_cells_are_no_reason_to_trim(use_loop):
     assert not has_blanks_at_edges(b'1,"New York",a b c\n2,x,\n', b",", use_loop=use_loop)
     assert not has_blanks_at_edges(b"1\ta b\t\t2\n", b"\t", use_loop=use_loop)  # tabs stand between cells
-    assert has_blanks_at_edges("1,Zoë\n".encode(), b",", use_loop=use_loop)  # there may be other blanks than of ASCII
+    assert has_blanks_at_edges("1,Zoë\u00a0\n".encode(), b",", use_loop=use_loop)  # other blanks than of ASCII
 
 
 def test_short_files_wait_for_no_loop_to_load():

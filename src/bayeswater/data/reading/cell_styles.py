@@ -31,6 +31,7 @@ import numpy as np
 from bayeswater.data.column_types import Misfit
 from bayeswater.data.reading.written_dates import (
     CLOCK,
+    HALF_OF_DAY,
     ISO,
     MICROSECONDS_PER_DAY,
     clock_of,
@@ -40,6 +41,8 @@ from bayeswater.data.reading.written_dates import (
     time_of_day,
     with_time,
 )
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.text_bytes import take_clocks_out, translate_bytes
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -83,6 +86,11 @@ TRUTHS = (
     (("verdadero", "verdadeiro", "vero"), ("falso",)),
 )
 """Words for true and for false, in small letters; single letters are English alone, since others are codes, too."""
+
+MOST_KNOWN = 2**14
+"""Moments without their clocks that a style remembers, some forty years."""
+
+HOUR = MICROSECONDS_PER_DAY // 24
 
 STYLE_KEY = b"bayeswater.style"
 """Key of the metadata of an Arrow field under which the style of its cells stands."""
@@ -212,8 +220,9 @@ class CellStyle:
         strings = pc.if_else(pc.match_substring_regex(strings, pattern=self.pattern), strings, None)
         if "E" in self.unit:  # it is no exponent
             strings = pc.replace_substring(strings, pattern=self.unit, replacement="")
-        for minus in ("−", "–"):
-            if minus.encode() in memoryview(strings.buffers()[2] or b"").tobytes():
+        written = memoryview(strings.buffers()[2] or b"").tobytes()
+        for minus in () if written.isascii() else ("−", "–"):
+            if minus.encode() in written:
                 strings = pc.replace_substring(strings, pattern=minus, replacement="-")
         plain = _translated(strings, self._bytes)
         if pc.any(pc.ends_with(plain, "-")).as_py():
@@ -267,25 +276,28 @@ class CellStyle:
         return words if len({*words}) == len(states) else tuple(states)
 
     def _moments(self, strings: "pa.Array") -> "pa.Array":
-        """Read dates and times: the day and the time of day each by themselves where one blank parts them."""
+        """Read dates and times; of many, the clocks in one loop, and each of the few that are left then once."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         if not self.time:
             return _by_distinct(self._days, strings).cast(pa.int32()).cast(pa.date32())
-        if " " in self.format:
+        start, text = _bytes_of(strings.cast(pa.string()))
+        others, first = np.empty(len(text) + len(strings), dtype=np.uint8), np.empty_like(start)
+        clocks = np.empty(len(strings), dtype=np.int64)
+        arguments = text, start, others, first, clocks
+        if not take_clocks_out.serves(len(text), *arguments, use_loop=worth_compiling(len(text))):
             return _by_distinct(self._instants, strings).cast(self.type)
-        # Most dates have ten characters, and then a blank; all others are cut at their first blank.
-        if pc.all(pc.equal(pc.utf8_slice_codeunits(strings, 10, 11), " ")).as_py():
-            day, clock = pc.utf8_slice_codeunits(strings, 0, 10), pc.utf8_slice_codeunits(strings, 11, None)
-        else:
-            parted = pc.split_pattern(strings.fill_null("- -"), " ", max_splits=1).flatten()
-            if len(parted) != 2 * len(strings):
-                return _by_distinct(self._instants, strings).cast(self.type)
-            day, clock = (parted.take(pa.array(np.arange(i, 2 * len(strings), 2))) for i in (0, 1))
-            day = pc.utf8_rtrim(day, ",")
-        midnight = pc.multiply(_by_distinct(self._days, day), MICROSECONDS_PER_DAY)
-        return pc.add(midnight, _by_distinct(time_of_day, clock)).cast(self.type)
+        take_clocks_out(*arguments)
+        rest = pa.StringArray.from_buffers(len(strings), pa.py_buffer(first), pa.py_buffer(others)).dictionary_encode()
+        at_one, halves = self._instants_again(rest.dictionary), pc.match_substring_regex(rest.dictionary, HALF_OF_DAY)
+        is_half = np.asarray(halves)[rest.indices]
+        wrong = (clocks < 0) | (is_half & ((clocks < HOUR) | (clocks >= 13 * HOUR)))
+        clocks -= np.where(is_half & (clocks >= 12 * HOUR), 13 * HOUR, HOUR)
+        found = pc.add(at_one.take(rest.indices), pa.array(clocks, mask=wrong | np.asarray(strings.is_null())))
+        if found.null_count > strings.null_count:  # a day alone, or a clock that is written in another way
+            found = pc.coalesce(found, _by_distinct(self._instants, pc.if_else(found.is_null(), strings, None)))
+        return found.cast(self.type)
 
     def _days(self, strings: "pa.Array") -> "pa.Array":
         """Give days since 1970-01-01, null for what is no date."""
@@ -305,6 +317,20 @@ class CellStyle:
         if self.format == ISO or found.null_count == strings.null_count:
             return found
         return pc.coalesce(found, replace(self, format=ISO)._instants(strings))
+
+    def _instants_again(self, strings: "pa.Array") -> "pa.Array":
+        """Give the same of different strings, most of which came before: days do, from piece to piece of a file."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        known, instants = vars(self).get("_known", (strings.slice(0, 0), pa.array([], pa.int64())))
+        new = strings.filter(pc.invert(pc.is_in(strings, value_set=known)))
+        if len(new):
+            known = pa.concat_arrays([known, new])
+            instants = pa.concat_arrays([instants, self._instants(new)])
+            if len(known) <= MOST_KNOWN:
+                vars(self)["_known"] = known, instants
+        return instants.take(pc.index_in(strings, value_set=known))
 
     # ------------------------------------------------------------------ how it is said and stored
 
@@ -408,8 +434,10 @@ def half_width(strings: "pa.Array") -> "pa.Array":
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    written = memoryview(strings.buffers()[-1] or b"")
-    if WIDE_BYTES not in written.tobytes() or not pc.any(pc.match_substring_regex(strings, "[０-９]")).as_py():
+    written = memoryview(strings.buffers()[-1] or b"").tobytes()
+    if written.isascii() or WIDE_BYTES not in written:
+        return strings
+    if not pc.any(pc.match_substring_regex(strings, "[０-９]")).as_py():
         return strings
     narrow = [None if cell is None else cell.translate(NARROW) for cell in strings.to_pylist()]
     return pa.array(narrow, strings.type)
@@ -425,12 +453,23 @@ def _translated(strings: "pa.Array", table: Array) -> "pa.Array":
     """Put other bytes for those of strings, none where the table (256,) has 0."""
     import pyarrow as pa
 
-    validity, ends, data = strings.buffers()
     assert strings.offset == 0
-    places = np.frombuffer(ends, dtype=np.int32, count=len(strings) + 1)
-    written = np.frombuffer(data or b"", dtype=np.uint8, count=int(places[-1]))
-    changed = table[written]
-    kept = changed != 0
-    n_before = np.concatenate([np.zeros(1, dtype=np.int32), np.cumsum(kept, dtype=np.int32)])
-    buffers = [pa.py_buffer(n_before[places]), pa.py_buffer(changed[kept])]
-    return pa.StringArray.from_buffers(len(strings), *buffers, validity)
+    places, written = _bytes_of(strings)
+    others, first = np.empty(len(written) + 1, dtype=np.uint8), np.empty_like(places)
+    arguments = written, places, table, others, first
+    if translate_bytes.serves(len(written), *arguments, use_loop=worth_compiling(len(written))):
+        translate_bytes(*arguments)
+    else:
+        changed = table[written]
+        kept = changed != 0
+        first = np.concatenate([np.zeros(1, dtype=np.int32), np.cumsum(kept, dtype=np.int32)])[places]
+        others = changed[kept]
+    buffers = [pa.py_buffer(first), pa.py_buffer(others)]
+    return pa.StringArray.from_buffers(len(strings), *buffers, strings.buffers()[0])
+
+
+def _bytes_of(strings: "pa.Array") -> tuple[Array, Array]:
+    """Give where strings begin, and last the end (n_strings + 1,), and the bytes up to there."""
+    _, ends, data = strings.buffers()
+    places = np.frombuffer(ends, dtype=np.int32, count=len(strings) + 1, offset=4 * strings.offset)
+    return places, np.frombuffer(data or b"", dtype=np.uint8, count=int(places[-1]))

@@ -82,6 +82,9 @@ TIME_OF_DAY = (
 )
 """A time of day behind a date, which some cells may leave out: then it is midnight."""
 
+HALF_OF_DAY = rf"(?:^|\PL){CODES['%p']}(?:$|\PL)"
+"""The sign of a clock of twelve hours, wherever it stands."""
+
 CLOCK = rf"^{CODES['%H']}:{CODES['%M']}(?::{CODES['%S']})?(?:\s?{CODES['%p']}|\sUhr)?$"
 """A time of day alone."""
 

@@ -80,10 +80,8 @@ def has_blanks_at_edges(block: bytes, delimiter: bytes, *, use_loop: bool) -> bo
     >>> [has_blanks_at_edges(row, b",", use_loop=False) for row in (b"1,New York\n", b"1, Rome\n")]
     [False, True]
     """
-    if not block.isascii():
-        return True
-    kinds = _kinds(delimiter)
-    if b" " in (block[:1] + block[-1:]).translate(kinds):
+    kinds, ends = _kinds(delimiter), block[:1] + block[-1:]
+    if b" " in ends.translate(kinds) or not (ends if use_loop else block).isascii():
         return True
     if use_loop:
         return bool(has_blank_beside_edge(np.frombuffer(block, np.uint8), np.uint8(ord(delimiter))))
