@@ -5,7 +5,7 @@ import pytest
 from tests.learning.lossy_rows import rows_of
 from tests.networks.nets import YES_NO
 
-from bayeswater.learning.structural_em import DRAWS, TOLERANCE, Problem, judge_of, of_copies, structural_em
+from bayeswater.learning.structural_em import DRAWS, TOLERANCE, Problem, comparing_score, of_copies, structural_em
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import equivalence_class
@@ -97,7 +97,7 @@ def test_copies_share_the_weight_of_their_row_where_a_score_has_no_price(name):
     score, weight = of_copies(Score(name), 3, 6.0, np.array([1.0, 2.0, 3.0]))
     assert score == Score(name)
     np.testing.assert_allclose(weight.reshape(DRAWS, 3).sum(axis=0), [1, 2, 3])
-    assert judge_of(Score(name)) == Score("bic")
+    assert comparing_score(Score(name)) == Score("bic")
 
 
 @pytest.mark.parametrize("score", ["bdeu", "aic"])

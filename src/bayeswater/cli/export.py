@@ -25,15 +25,15 @@ def export(
     Parameters
     ----------
     dialect
-        Dialect of SQL; duckdb unless told.
+        Dialect of SQL; default duckdb.
     loss
-        File of costs: the action of least expected cost is told, too.
+        File of costs: the action of least expected cost is given, too.
     single
         Let C calculate in single precision.
     lang
         Language of the page.
     table
-        Table that SQL selects from; rows unless told.
+        Table that SQL selects from; default rows.
     whole_rows
         Rows lack no cell: for models that SQL and ONNX could not sum over what is missing in.
     """

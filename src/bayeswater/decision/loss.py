@@ -251,7 +251,7 @@ class Loss:
         proba, log_proba : arrays of shape (n_rows, n_classes)
             Probabilities of the classes, or their logarithms, as in `conditional_risk`.
         action : array of shape (n_rows,), optional
-            The actions that are taken; the best ones unless told.
+            The actions that are taken; default the best ones.
         X : data frame or array, optional
             The rows, where costs depend on them.
 
@@ -273,7 +273,7 @@ class Loss:
         proba, log_proba : arrays of shape (n_rows, n_classes)
             Probabilities of the classes, or their logarithms, as in `conditional_risk`.
         action : array of shape (n_rows,), optional
-            The actions that are taken; all actions unless told.
+            The actions that are taken; default all actions.
         X : data frame or array, optional
             The rows, where costs depend on them.
 

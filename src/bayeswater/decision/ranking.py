@@ -3,7 +3,7 @@
     AUC = P(p of a row of the class > p of another row) + P(they are equal) / 2
 
 exactly over all pairs of up to a million rows. Of more, probabilities are counted in bins that are evenly spaced in
-log-odds. Pairs within a bin are taken for equal ones, so that AUC is off by at most half of their share, which is told.
+log-odds. Pairs within a bin are taken for equal ones: AUC is off by at most half of their share, which is reported.
 
 The variance is that of DeLong, DeLong and Clarke-Pearson (1988): with v the share of other rows that a row of the class
 stands before, and u the share of rows of the class that another row stands behind, it is

@@ -209,9 +209,9 @@ def _held_out_losses(used: LeftOutTerms, log_prior: Array, usual: float) -> Arra
     fold = np.empty(len(used), dtype=np.int64)
     fold[np.argsort(used.codes, kind="stable")] = np.arange(len(used)) % FOLDS  # every class is in every fold
     for number in range(FOLDS):
-        judged = _Problem.of(used.take(fold == number), log_prior, usual)
+        held_out = _Problem.of(used.take(fold == number), log_prior, usual)
         path = _Problem.of(used.take(fold != number), log_prior, usual).path()
-        losses += [judged.loss(*found) for found in path]
+        losses += [held_out.loss(*found) for found in path]
     return losses
 
 

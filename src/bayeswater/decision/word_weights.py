@@ -11,7 +11,7 @@ class has a weight w_jk:
 (Wang and Manning 2012). Weights and b_k have the least squared hinge loss of class k against all others, with a ridge
 towards 0 (`kernels.word_machine`). Of two classes one machine is both.
 
-A machine knows the rows it was learned from by heart. So rows are divided into folds, by a hash of their words, and
+A machine overfits the rows it was learned from. So rows are divided into folds, by a hash of their words, and
 those of a fold are scored by a machine, and by log-ratios, that the others give. From these scores come the slope and
 the shifts, of the least log-loss, and the reading: marks or counts, whichever tells held-out rows better. The machines
 of the folds are kept, so that rows can be left out afterwards.

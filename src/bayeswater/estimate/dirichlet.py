@@ -97,7 +97,7 @@ class Dirichlet:
         m : float
             Number of rows imagined.
         proportions : dict {label: share}, optional
-            How they are divided; equally unless told.
+            How they are divided; default equally.
 
         Returns
         -------

@@ -15,7 +15,7 @@ LANGUAGES = ("en", "zh")
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ExportOptions:
     """What was asked for beside the model; None where nothing was."""
 
     name: str
@@ -31,48 +31,48 @@ Files = dict[str, str | bytes]
 """What is written, by the ending of its file, the main one first."""
 
 
-def _python(form: ScoringForm, wishes: Wishes) -> Files:
+def _python(form: ScoringForm, options: ExportOptions) -> Files:
     from bayeswater.exports.scripts import python_text
 
     return {".py": python_text(form)}
 
 
-def _javascript(form: ScoringForm, wishes: Wishes) -> Files:
+def _javascript(form: ScoringForm, options: ExportOptions) -> Files:
     from bayeswater.exports.scripts import javascript_text
 
     return {".js": javascript_text(form)}
 
 
-def _sql(form: ScoringForm, wishes: Wishes) -> Files:
+def _sql(form: ScoringForm, options: ExportOptions) -> Files:
     from bayeswater.exports.sql.select import sql_text
 
-    _require_whole_rows(form, wishes)
-    return {".sql": sql_text(form, wishes.dialect or "duckdb", wishes.table or "rows", wishes.keep)}
+    _require_whole_rows(form, options)
+    return {".sql": sql_text(form, options.dialect or "duckdb", options.table or "rows", options.keep)}
 
 
-def _c(form: ScoringForm, wishes: Wishes) -> Files:
+def _c(form: ScoringForm, options: ExportOptions) -> Files:
     from bayeswater.exports.c.source import c_files
 
-    return {**c_files(form, wishes.name, single=wishes.single)}
+    return {**c_files(form, options.name, single=options.single)}
 
 
-def _html(form: ScoringForm, wishes: Wishes) -> Files:
+def _html(form: ScoringForm, options: ExportOptions) -> Files:
     from bayeswater.exports.scripts import html_text
 
-    return {".html": html_text(form, wishes.name, wishes.lang or "en")}
+    return {".html": html_text(form, options.name, options.lang or "en")}
 
 
-def _onnx(form: ScoringForm, wishes: Wishes) -> Files:
+def _onnx(form: ScoringForm, options: ExportOptions) -> Files:
     from bayeswater.exports.onnx import onnx_bytes
 
-    _require_whole_rows(form, wishes)
+    _require_whole_rows(form, options)
     return {".onnx": onnx_bytes(form)}
 
 
-def _require_whole_rows(form: ScoringForm, wishes: Wishes) -> None:
+def _require_whole_rows(form: ScoringForm, options: ExportOptions) -> None:
     """Refuse a model that sums over what is missing, unless it is said that nothing is."""
     needed = form.needed()
-    if needed and not wishes.whole_rows:
+    if needed and not options.whole_rows:
         raise ParameterError(
             f"of a row that lacks {needed[0]!r}, or has a value there that no row had, {form.model} sums over what it "
             "may be, which neither SQL nor ONNX can; where your rows lack nothing, say whole_rows=True, and others are "
@@ -82,11 +82,11 @@ def _require_whole_rows(form: ScoringForm, wishes: Wishes) -> None:
 
 @dataclass(frozen=True)
 class Target:
-    """A language: endings of its files, who writes them, and the wishes that it has an ear for."""
+    """A language: endings of its files, who writes them, and the options that it takes."""
 
     endings: tuple[str, ...]
-    write: Callable[[ScoringForm, Wishes], Files]
-    hears: tuple[str, ...] = ()
+    write: Callable[[ScoringForm, ExportOptions], Files]
+    options: tuple[str, ...] = ()
 
 
 TARGETS = {
@@ -120,17 +120,17 @@ def export(
         A path says by its ending what is written: .sql, .onnx, .c (and a .h beside it), .js or .mjs, .html, .py. A
         kind, "sql", "onnx", "c", "javascript", "html" or "python", gives the text (of "onnx" the bytes) instead.
     dialect : {"duckdb", "sqlite", "postgres", "mysql", "bigquery", "snowflake", "spark"}, optional
-        Of SQL; "duckdb" unless told.
+        Of SQL; default "duckdb".
     loss : Loss, or anything that `Loss` reads, optional
-        Then the action of least expected cost is told, too.
+        Then the action of least expected cost is given, too.
     single : bool, default False
         Whether C calculates in single precision.
     lang : {"en", "zh"}, optional
-        Of the page; English unless told.
+        Of the page; default English.
     table : str, optional
-        Name of the table that SQL selects from; "rows" unless told.
+        Name of the table that SQL selects from; default "rows".
     keep : names of columns, optional
-        Columns of that table that stand before the answers of SQL; those of the model unless told.
+        Columns of that table that stand before the answers of SQL; default those of the model.
     whole_rows : bool, default False
         Whether rows lack no cell. SQL and ONNX cannot sum over what others depend on: `KDB`, `SKDB` and a
         `GaussianClassifier` of correlated columns are refused there without it, and with it such rows are NULL or NaN.
@@ -158,15 +158,15 @@ def export(
     kind, path = _asked_for(target)
     given = {"dialect": dialect, "single": single or None, "lang": lang, "table": table, "keep": keep}
     given["whole_rows"] = whole_rows or None
-    for wish, value in given.items():
-        if value is not None and wish not in TARGETS[kind].hears:
-            raise ParameterError(f"{wish}={value!r} says nothing to {kind}; leave it out")
-    for wish, value, known in (("dialect", dialect, DIALECTS), ("lang", lang, LANGUAGES)):
+    for option, value in given.items():
+        if value is not None and option not in TARGETS[kind].options:
+            raise ParameterError(f"{option}={value!r} says nothing to {kind}; leave it out")
+    for option, value, known in (("dialect", dialect, DIALECTS), ("lang", lang, LANGUAGES)):
         if value is not None and value not in known:
-            raise ParameterError(f"{wish} is {value!r}; it can be one of {list(known)}")
+            raise ParameterError(f"{option} is {value!r}; it can be one of {list(known)}")
     name = "model" if path is None else path.stem
-    wishes = Wishes(name, dialect, single, lang, table, None if keep is None else tuple(keep), whole_rows)
-    files = TARGETS[kind].write(form_of(model, loss), wishes)
+    options = ExportOptions(name, dialect, single, lang, table, None if keep is None else tuple(keep), whole_rows)
+    files = TARGETS[kind].write(form_of(model, loss), options)
     if path is None:
         return next(iter(files.values()))
     for ending, content in files.items():

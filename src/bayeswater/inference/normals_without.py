@@ -84,7 +84,7 @@ class NormalsWithout(ABC):
     def over(
         self, table: Any, labels: Labels, removed: Array, logarithms: Array | None = None
     ) -> Callable[[slice, bool], Array]:
-        """Give a function of some rows: their log-likelihoods, each row taken out; lost digits are told once.
+        """Give a function of some rows: their log-likelihoods, each row taken out; lost digits are reported once.
 
         In columns of `logarithms` (n_columns,) the density of x is that of log x, divided by x.
         """

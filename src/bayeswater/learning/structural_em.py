@@ -139,7 +139,7 @@ def structural_em(
         return watch(best.score, sum(map(len, best.parents)))
 
     rng = np.random.default_rng(seed)
-    problem = Problem(codes, n_states, judge_of(score), weight)
+    problem = Problem(codes, n_states, comparing_score(score), weight)
     best = problem.estimated(start)
     on_copies, copied_weight = of_copies(score, codes.shape[1], best.rows.n_rows, weight, weigh=weigh_copies)
     rounds, searches = [best.score], []
@@ -174,7 +174,7 @@ def structural_em(
     return StructuralEm(found, tuple(rounds))
 
 
-def judge_of(score: Score) -> Score:
+def comparing_score(score: Score) -> Score:
     """Give the score that compares graphs by what is known: itself, if it is a log-likelihood at a price, or BIC."""
     return score if has_price(score) else Score("bic")
 

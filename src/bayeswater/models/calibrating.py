@@ -91,7 +91,7 @@ class LeaveOneOut:
 
 @dataclass(frozen=True)
 class Review:
-    """How well rows are told, and the scores of their kinds in the order of `key`."""
+    """How well rows are predicted, and the scores of their kinds in the order of `key`."""
 
     card: Scorecard
     scores: Scores

@@ -470,7 +470,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        class_name : name of the class variable; "class" unless told, or "(class)" beside a column of that name
+        class_name : name of the class variable; default "class", or "(class)" beside a column of that name
 
         Returns
         -------

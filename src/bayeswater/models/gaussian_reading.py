@@ -1,7 +1,7 @@
 """How `GaussianClassifier` reads its rows and its parameters, and the densities off its sums.
 
 Named columns are found by their name, and cells may be missing. Parameters that are out of range or at odds are refused
-before anything is summed; where sums have no digits left, or a covariance has no extent, that is told.
+before anything is summed; where sums have no digits left, or a covariance has no extent, that is reported.
 """
 
 from typing import Any, get_args

@@ -71,7 +71,7 @@ class OnSums(Base):
     """What its sums can be read off where a place of rows groups them by itself: "margins", "spreads", or nothing."""
 
     _fixes_classes = False
-    """Whether the first `partial_fit` is told all classes, as in scikit-learn."""
+    """Whether the first `partial_fit` is given all classes, as in scikit-learn."""
 
     _fixed_by_fit: tuple[str, ...] = ()
     """Names of what the first fit chose, and further rows do not move."""
@@ -140,7 +140,7 @@ class OnSums(Base):
             File in which what was counted of a source is kept from time to time. Where it is there already, counting
             goes on from it, and ends with the same model; in the end it is removed.
         progress : bool or callable, optional
-            Whether to show how far reading a source has come, or a function that is told (see `Progress`).
+            Whether to show how far reading a source has come, or a function that is called with it (see `Progress`).
 
         Returns
         -------
@@ -148,7 +148,7 @@ class OnSums(Base):
 
         Notes
         -----
-        The kinds of columns, and how a text is read, are told by the first rows of a source: 100,000, or fewer of a
+        The kinds of columns, and how a text is read, are decided by the first rows of a source: 100,000, or fewer of a
         wide table. All else is decided by all rows. They are read once to count them, and once more
 
         - to see where numbers are cut, by models of tables of states (`AODE` and its like), unless `columns` says it,

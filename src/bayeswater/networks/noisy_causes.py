@@ -98,8 +98,8 @@ class NoisyMax(Conditional):
     causes : mapping from each parent to a mapping from its states to distributions of the variable, each a mapping
         from states to probabilities or a list in their order; a state that is not named does nothing. The order in
         which the states of a parent stand, the strongest first, is kept in files
-    leak : distribution of the variable where no cause acts; all in the weakest state unless told
-    ranking : states of the variable, the strongest first; their own order unless told
+    leak : distribution of the variable where no cause acts; default all in the weakest state
+    ranking : states of the variable, the strongest first; default their own order
 
     Examples
     --------

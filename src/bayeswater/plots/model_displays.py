@@ -200,7 +200,7 @@ class NomogramDisplay(ModelDisplay):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, positive: Any = None, against: Any = None, ax: Any = None) -> Self:
-        """Draw the columns of most information; the last class is set against the first unless told."""
+        """Draw the columns of most information; by default the last class is set against the first."""
         labels = np.asarray(estimator.classes_).tolist()
         chosen = labels[-1] if positive is None else positive
         rival = next(label for label in labels if label != chosen) if against is None else against

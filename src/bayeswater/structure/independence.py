@@ -176,7 +176,7 @@ def correlation_departure(kind: str, x: Array, y: Array, given: Array) -> Depart
 
 
 def degrees_of_correlation(kind: str, n_rows: float, n_given: int) -> float:
-    """Rows that are left over, by which a correlation is judged."""
+    """Rows that are left over, by which a correlation is tested."""
     return n_rows - n_given - (3 if kind == "zf" else 2)
 
 

@@ -128,7 +128,7 @@ class MixedTest:
         numbers = int(rows.is_number[list(given)].sum())
         q = float(np.prod(rows.n_states[list(given)], dtype=np.float64))
         degrees = q if rows.is_number[y] else (int(rows.n_states[y]) - 1) * q * (numbers + 2)
-        return _judged(statistic, degrees)
+        return _departure(statistic, degrees)
 
     def _of_states(self, x: int, y: int, given: Sequence[int]) -> Departure:
         rows = self.rows
@@ -140,7 +140,7 @@ class MixedTest:
         told = sum(self._gain(v, [x], [*discrete, *numbers[j + 1 :]]) for j, v in enumerate(numbers))
         known = sum(self._gain(v, [x], [*discrete, y, *numbers[j + 1 :]]) for j, v in enumerate(numbers))
         k = len(numbers)
-        return _judged(plain.statistic + known - told, plain.degrees_of_freedom * (1 + k * (k + 3) / 2))
+        return _departure(plain.statistic + known - told, plain.degrees_of_freedom * (1 + k * (k + 3) / 2))
 
     def _gain(self, x: int, more: Sequence[int], given: Sequence[int]) -> float:
         """Twice what further parents add to the log-likelihood; 0 where one is infinite."""
@@ -153,6 +153,6 @@ class MixedTest:
         return IndependenceTest(self.rows.codes, self.rows.n_states, "g2", self.rows.weight)
 
 
-def _judged(statistic: float, degrees: float) -> Departure:
+def _departure(statistic: float, degrees: float) -> Departure:
     statistic = max(0.0, statistic)  # models of states given numbers are not nested: it could fall below
     return Departure(statistic, degrees, float(chdtrc(degrees, statistic)))

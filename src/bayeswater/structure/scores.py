@@ -27,8 +27,8 @@ and a score of the user's own are functions of the counts, and not of this shape
 A graph prior says beforehand how likely arcs are, and adds to a marginal likelihood (Castelo and Siebes 2000):
 
     uniform              every graph the same
-    variable_selection   each possible parent is one with probability b, 1/(p - 1) unless told: k ln(b / (1 - b)) for k
-    marginal             each pair is joined with probability b, 1/2 unless told, either way as likely: ln(3b / 2) for
+    variable_selection   each possible parent is one with probability b, default 1/(p - 1): k ln(b / (1 - b)) for k
+    marginal             each pair is joined with probability b, default 1/2, either way as likely: ln(3b / 2) for
                          one that is, ln(3 (1 - b)) for one that is not
 
 C is the regret of normalised maximum likelihood: by how much, in nats, r free shares can outdo any one model of n rows.

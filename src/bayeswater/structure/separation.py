@@ -175,7 +175,7 @@ def minimal_separator(
 ) -> Nodes | None:
     """Find one set that d-separates two sets of nodes, of which no node but those `included` can be spared.
 
-    Only nodes that are `allowed` are taken (all, unless told). None where there is no such set. All nodes that may be
+    Only nodes that are `allowed` are taken (default all). None where there is no such set. All nodes that may be
     taken among the ancestors separate, if any set does (van der Zander and Liśkiewicz 2019); then only what can be
     seen from either side is kept.
     """

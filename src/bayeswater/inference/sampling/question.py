@@ -111,7 +111,7 @@ class Constraints:
     def strike_out(self, domains: Domains, changed: Sequence[int] | None = None) -> bool:
         """Strike states out of `domains` until nothing changes; False where a variable has none left.
 
-        `changed` are the variables that have lost states since the last time; all of them unless told.
+        `changed` are the variables that have lost states since the last time; default all of them.
         """
         waiting = (
             set(range(len(self.tables)))

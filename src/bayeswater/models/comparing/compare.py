@@ -39,7 +39,7 @@ from bayeswater.typing import Array
 
 @dataclass(frozen=True)
 class Rung:
-    """A kind of model: its class, and what it is told beyond the defaults.
+    """A kind of model: its class, and what it is given beyond the defaults.
 
     Its name shows the `parameters`, and not what is `fixed`. A model that `calibrates_itself` is not told whether to.
     """

@@ -90,7 +90,7 @@ class MixedQuestions(ABC):
     def moments(
         self, targets: str | Iterable[str] | None = None, evidence: Given = None, *, soft_evidence: Given = None
     ) -> JointMoments:
-        """Means and covariances of several numbers, all unless told, given states and numbers of others."""
+        """Means and covariances of several numbers, by default all, given states and numbers of others."""
         core = self.core
         names = [core.names[n] for n in sorted(core.numbers)] if targets is None else named(targets, "targets")
         nodes = [core.dag.node(name) for name in names]
@@ -127,7 +127,7 @@ class MixedQuestions(ABC):
         ----------
         X : frame whose columns are variables, in any order; a row, ``{name: state or number}``, or a list of such; or
             the name of a file of rows
-        targets : names of the variables asked for; all unless told
+        targets : names of the variables asked for; default all
         soft_evidence : likelihoods of states by name, (n_states,) for all rows or (n_rows, n_states)
         as_frame : give a frame in the library of X instead of a dict of arrays
         unseen : "error", or "ignore" to take a label that is no state for a missing cell

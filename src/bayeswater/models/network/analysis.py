@@ -62,12 +62,12 @@ class Analysis(ABC):
     # ------------------------------------------------------------------ information
 
     def entropy(self, names: str | Iterable[str] | None = None, evidence: Given = None) -> float:
-        """Entropy of some variables together, of all unless told, given what is observed.
+        """Entropy of some variables together, by default of all, given what is observed.
 
         Parameters
         ----------
         names : str or iterable of str, optional
-            The variables; all unless told.
+            The variables; default all.
         evidence : dict {name: state}, optional
             What is observed.
 

@@ -250,7 +250,7 @@ class RowPosteriors(dict[str, Array]):
     def to_frame(self, library: str | Alongside | None = None) -> Any:
         """Give a frame with a column ``name=state`` for every state, and "log_evidence" and "impossible".
 
-        It is of the library of the rows that were given, unless told.
+        By default it is of the library of the rows that were given.
         """
         columns: dict[str, Any] = {}
         for variable in self.variables:

@@ -119,7 +119,7 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         ----------
         model : fitted `TAN`, `SPODE`, `KDB`, `SKDB`, `NetworkClassifier`, `CategoricalNB`, or `NaiveBayes` whose
             columns are categories, flags or bins; ``model.to_network()`` does the same
-        class_name : name of the class variable; "class" unless told
+        class_name : name of the class variable; default "class"
         """
         return cls.from_core(network_of(model, class_name))
 
@@ -146,7 +146,7 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         graph : as for the network itself
         X : frame with a column for every node; others are left out. Or a source of rows that may not fit into memory,
             a file or a frame of an engine (see docs/scale.md): it is counted in pieces, or with "em" held in memory
-        alpha : pseudo-count of every cell, or of the cells of each node; 1 unless told, and 0 is maximum likelihood
+        alpha : pseudo-count of every cell, or of the cells of each node; default 1, and 0 is maximum likelihood
         equivalent_sample_size : rows imagined, spread evenly over the cells of each table (BDeu); instead of alpha
         columns : ``{node: {"prior": Dirichlet(...)}}``: pseudo-counts by label for every row of the node's table
         states : states of a node, those that rows do not show too, or how many there are for the codes 0, 1, ...; else
@@ -203,8 +203,8 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         """Read a network file: BIF, XMLBIF, XDSL, Hugin NET, DSC or UAI by the ending of its name, or our own .bayes.
 
         Each but our own may be compressed (``asia.bif.gz``). Every number is the float64 that the file says. Rows whose
-        sum has drifted from one are normalised; that, and what else was changed in reading, is told in a warning, once
-        for each file.
+        sum has drifted from one are normalised; that, and what else was changed in reading, is reported in a warning,
+        once for each file.
 
         Parameters
         ----------
@@ -387,7 +387,7 @@ def network_of(model: Any, class_name: str | None = None) -> Network:
     Parameters
     ----------
     model : fitted classifier, whose columns all have states
-    class_name : name of the class variable; "class" unless told, or "(class)" beside a column of that name
+    class_name : name of the class variable; default "class", or "(class)" beside a column of that name
     """
     if not hasattr(model, "network_tables"):
         raise ParameterError(

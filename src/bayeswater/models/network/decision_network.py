@@ -214,7 +214,7 @@ class DecisionNetwork:
         return self._solved(evidence).expected_utility
 
     def policy(self, decision: str | None = None, evidence: Given = None) -> Policy:
-        """Say what to do at a decision, the first one unless told, for all that is known and matters.
+        """Say what to do at a decision, by default the first one, for all that is known and matters.
 
         Parameters
         ----------
@@ -254,9 +254,9 @@ class DecisionNetwork:
 
         Parameters
         ----------
-        names : variables; all unless told that are not known before the decision, and in which neither it nor a later
+        names : variables; default all that are not known before the decision, and in which neither it nor a later
             one has a part
-        decision : the first one unless told
+        decision : default the first one
         evidence : as in `policy`; what is observed is known already
         reliability : None for perfect information. A number, the probability that a report names the true state, all
             others being equally likely; or, for one variable, a table P(report | state), (n_states, n_reports)

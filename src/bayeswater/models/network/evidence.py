@@ -66,7 +66,7 @@ def soft_of(network: Network, soft_evidence: Mapping[str, Any] | None, n_rows: i
 
 
 def target_nodes(network: Network, targets: str | Iterable[str] | None) -> list[int]:
-    """Variables that are asked for, in the order in which they are named; all unless told."""
+    """Variables that are asked for, in the order in which they are named; default all."""
     if targets is None:
         return list(range(len(network)))
     names = named(targets, "targets")

@@ -189,7 +189,7 @@ class GraphQuestions(ABC):
         ----------
         left, right : names
         included : nodes that are in the set anyway
-        allowed : nodes that may be taken; all others unless told
+        allowed : nodes that may be taken; default all others
 
         Returns
         -------
@@ -208,7 +208,7 @@ class GraphQuestions(ABC):
         left, right : str or iterable of str
             The two sets of nodes.
         most : int, optional
-            How many sets to give; all unless told.
+            How many sets to give; default all.
 
         Returns
         -------
@@ -229,7 +229,7 @@ class GraphQuestions(ABC):
         Parameters
         ----------
         cause, effect : names
-        allowed : nodes that can be observed; all unless told
+        allowed : nodes that can be observed; default all
         most : how many sets to give
 
         Returns
@@ -253,7 +253,7 @@ class GraphQuestions(ABC):
         Parameters
         ----------
         names : str or iterable of str, optional
-            The nodes to speak of; all unless told.
+            The nodes to speak of; default all.
 
         Returns
         -------

@@ -1,7 +1,7 @@
 """Hidden variables: nodes without a column, found by EM from several starts, with as many states as rows support.
 
 EM ends at a maximum of the likelihood, and which one depends on where it began. Several starts show whether there are
-others: where they end at the same height they agree, and where not, the reason is told.
+others: where they end at the same height they agree, and where not, the reason is given.
 
 The number of states is that of the largest BIC, log-likelihood - n_parameters / 2 * log(n_rows), or the smallest one
 whose likelihood of rows that were held out is within one standard error of the largest (Breiman et al. 1984).
@@ -223,7 +223,7 @@ def latent_classes(
     X : frame of columns with states; cells may be missing
     n_classes : their number, or several to choose from
     name : of the hidden variable
-    columns : names of the columns that tell of the class; all unless told
+    columns : names of the columns that tell of the class; default all
     settings : as in `learn_hidden`
 
     Returns

@@ -45,7 +45,7 @@ class FromFile(NamedTuple):
 
 
 def read_network_file(path: Path, tolerance: float | None = None) -> FromFile:
-    """Read a file in the format that its name tells; what was changed in reading is told in a warning, once."""
+    """Read a file in the format that its name tells; what was changed in reading is reported in a warning, once."""
     if tolerance is not None and not (is_number(tolerance) and not isnan(tolerance) and tolerance >= 0):
         raise ParameterError(f"tolerance is {tolerance!r}; give a number from 0 on, by which rows may differ from one")
     try:
@@ -63,7 +63,7 @@ def read_network_file(path: Path, tolerance: float | None = None) -> FromFile:
 
 
 def write_network_file(path: Path, network: Network, title: str, remarks: Remarks) -> None:
-    """Write a file in the format that its name tells; what the format cannot hold is told in a warning."""
+    """Write a file in the format that its name tells; what the format cannot hold is reported in a warning."""
     document = document_of(network, title, remarks)
     try:
         notes = write_network(document, path)

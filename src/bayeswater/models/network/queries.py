@@ -174,7 +174,7 @@ class Queries(ABC):
         ----------
         X : frame whose columns are variables, in any order; array with a column for each variable; a single row,
             ``{name: state}`` or a Series, or a list of such; or the name of a file of rows, which is read into memory
-        targets : names of the variables asked for; all unless told
+        targets : names of the variables asked for; default all
         soft_evidence : likelihoods of states by name, (n_states,) for all rows or (n_rows, n_states)
         as_frame : give a frame in the library of X instead of a dict of arrays
         unseen : "error", or "ignore" to take a label that is no state for a missing cell
@@ -281,7 +281,7 @@ class Queries(ABC):
 
         Parameters
         ----------
-        targets : names of the variables asked for; all unless told
+        targets : names of the variables asked for; default all
         pattern : names of the variables that are observed
         n_rows : number of rows of that pattern
 
@@ -348,7 +348,7 @@ class Queries(ABC):
         loss : Loss, or anything that `Loss` reads, of actions under the states of the target; default 0-1 loss
         costs : what it costs to observe: a number for all variables, or a dict {name: cost}, which without
             `candidates` also says what can be observed; default 0
-        candidates : names of the variables that can be observed; all but the target unless told. Those of the evidence
+        candidates : names of the variables that can be observed; default all but the target. Those of the evidence
             are passed over. The target itself may be among them: what it is worth to know it is the most that anything
             can be worth.
         soft_evidence : as in `query`

@@ -75,7 +75,7 @@ ROWS = """X : rows with the columns of `fit`
 def over_rows(method: Method) -> Method:
     """Let a method that answers for rows in memory also answer for partial ones, and piece by piece for a source.
 
-    Its docstring is told what X may be.
+    Its docstring says what X may be.
     """
     said = cleandoc(method.__doc__ or "")
     if HEADING in said:

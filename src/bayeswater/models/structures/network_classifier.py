@@ -178,7 +178,7 @@ class NetworkClassifier(BayesClassifier):
         target : str, optional
             Name of the column of X that holds the labels, in the place of y. Rows without a label are left out.
         progress : bool or callable, optional
-            Whether to show how far reading a source has come, or a function that is told (see `Progress`).
+            Whether to show how far reading a source has come, or a function that is called with it (see `Progress`).
 
         Returns
         -------

@@ -12,7 +12,7 @@ from bayeswater.data.reading.discretising.cuts import cuts_named
 from bayeswater.data.weights import require_rows
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.families.family import ColumnSettings
-from bayeswater.learning.structural_em import find_graph, judge_of
+from bayeswater.learning.structural_em import comparing_score, find_graph
 from bayeswater.markup import Safe, preformatted
 from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.models.network.bayesian_network import BayesianNetwork
@@ -246,8 +246,8 @@ def learn_structure(
     max_parents : most parents of a variable
     time_limit : seconds; "order" uses all of them, and without a limit makes a fixed number of attempts
     restarts, perturb : of "hill_climb" and "tabu": how often to climb again, and after how many random changes
-    significance, test : of what tests: probability below which a departure from independence counts, and "g2" (unless
-        told), "chi2", "mi-sh" or "permutation"; where numbers stay numbers "mi-cg" (unless told), and of numbers alone
+    significance, test : of what tests: probability below which a departure from independence counts, and "g2"
+        (default), "chi2", "mi-sh" or "permutation"; where numbers stay numbers "mi-cg" (default), and of numbers alone
         "cor", "zf", "mi-g" or "mi-g-sh"
     seed : of everything random: without a time limit the same seed gives the same graph
     numbers : "states" to put numbers into bins; "gaussian" to leave them numbers, normal around a linear function of
@@ -315,7 +315,7 @@ def learn_structure(
         start=_beginning(start, table.names, knowledge),
         **search_settings,
     )
-    return LearnedStructure(table, judge_of(scored_by) if rounds else scored_by, found, knowledge, rounds)
+    return LearnedStructure(table, comparing_score(scored_by) if rounds else scored_by, found, knowledge, rounds)
 
 
 def _learn_mixed(
