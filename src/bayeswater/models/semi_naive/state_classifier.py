@@ -14,9 +14,10 @@ are is part of the counts: later rows are counted with them, and counts of other
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial, reduce
+from itertools import compress
 from typing import Any, Self
 
 import numpy as np
@@ -80,7 +81,7 @@ from bayeswater.models.semi_naive.learning import (
 )
 from bayeswater.models.semi_naive.tables import Conditionals, StateNames
 from bayeswater.models.settings import require_flag, require_missing_rule, require_unseen_rule
-from bayeswater.models.streaming.passes import Batch, Batches, Examples, Piece, Walk, as_triple, plus, together
+from bayeswater.models.streaming.passes import Batch, Batches, Examples, Piece, Walk, plus, together
 from bayeswater.networks.class_tables import NetworkTables
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
@@ -202,10 +203,7 @@ class StateClassifier(OnSums, BayesClassifier):
         -------
         self
         """
-        examples = Batches(batches, type(self).__name__)
-        if isinstance(batches, Sequence) and len(batches) == 1:
-            return self.fit(*as_triple(batches[0]))
-        return self._learned_from(examples)
+        return self._learned_from(Batches(batches, type(self).__name__))
 
     def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
         """Plan a table, count it, choose its structure, calibrate it; `classes` are declared beforehand."""
@@ -225,8 +223,7 @@ class StateClassifier(OnSums, BayesClassifier):
         if learned is None:
             raise DataError(f"{examples.name}: there are no rows to learn from")
         self._keep_chosen(learned, head.X)
-        n_rows = int(learned.sums.class_count.count.sum())
-        warn_of_names_of_rows(pairs_of(learned.sums).schema, self.columns_, n_rows)
+        warn_of_names_of_rows(pairs_of(learned.sums).schema, self.columns_, int(self.class_count_.sum()))
         warn_of_left_out(left_out(self.columns_, way.first, settings))
         if not self._rereads:
             return self
@@ -314,10 +311,7 @@ class StateClassifier(OnSums, BayesClassifier):
         if self._finds_parents or self._spares_names:
             warn_of_sparse_columns(estimate.states, self._way_to_parents, are_alone=self._finds_parents)
         if self.missing != "state":
-            names = estimate.counts.schema.names
-            warn_of_empty_states(
-                [name for name, is_state in zip(names, estimate.empty_is_state, strict=True) if is_state]
-            )
+            warn_of_empty_states(list(compress(estimate.counts.schema.names, estimate.empty_is_state)))
         return self
 
     # ------------------------------------------------------------------ the road
@@ -396,8 +390,7 @@ class StateClassifier(OnSums, BayesClassifier):
         self._smoothing  # noqa: B018 (refuses what is none)
 
     def _require_names(self, X: Any) -> None:
-        """Compare names where they do not find their column: in arrays."""
-        if not is_frame(X):
+        if not is_frame(X):  # the columns of a frame are found by their names
             super()._require_names(X)
 
     # ------------------------------------------------------------------ what was learned
