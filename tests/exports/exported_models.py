@@ -79,8 +79,9 @@ def texts():
     """Short texts in several scripts."""
     rng = np.random.default_rng(3)
     shift = rng.integers(0, 2, N)
-    words = np.array(["Free", "CAFÉ", "cafe\u0301", "免费电话", "it's", "win_2", "ünï", "x", "ΣΟΦΟΣ", "1½"])
-    lines = [" ".join(rng.choice(words[: 7 + 3 * one], 5)) for one in shift]
+    words = ["Free", "CAFÉ", "cafe\u0301", "免费电话", "it's", "win_2", "ünï", "İstanbul", "\u212aG", "豈\u0301abc"]
+    words = np.array([*words, "iPhone费", "σοφοσ", "x", "ΣΟΦΟΣ", "1½", "ABC"])
+    lines = [" ".join(rng.choice(words[: 12 + 4 * one], 5)) for one in shift]
     text = pd.Series(lines).where(rng.random(N) > 0.1)
     return pd.DataFrame({"line": text, "x": rng.normal(size=N) + shift}), shift
 

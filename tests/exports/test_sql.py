@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.feature_extraction.text import CountVectorizer
 from tests.exports.exported_models import COSTS, HOSTILE, KINDS, OF_TEXT, cells_of, fitted, rows_of
 
 import bayeswater as bw
 from bayeswater.exports.sql.dialects import DIALECTS
+from bayeswater.exports.sql.words import LISTS
 
 OF_TABLES = [kind for kind in KINDS if kind not in OF_TEXT]
 SUMMED_OVER = ("KDB", "SKDB")
@@ -56,7 +58,7 @@ def require_answers(kind, answers):
 
 def test_duckdb_answers_as_the_models():
     duckdb = pytest.importorskip("duckdb")
-    for kind in OF_TABLES:
+    for kind in KINDS:
         with duckdb.connect() as connection:
             connection.register("rows", numbered(kind))
             require_answers(kind, connection.execute(query_of(kind, "duckdb")).fetchall())
@@ -119,7 +121,7 @@ def as_copied(cell):
 
 def test_postgres_answers_as_the_models(postgres, tmp_path):
     script, outputs = [], {}
-    for number, kind in enumerate(OF_TABLES):
+    for number, kind in enumerate(KINDS):
         rows = numbered(kind)
         kinds = {name: TYPES.get(getattr(rows[name].dtype, "kind", "O"), "text") for name in rows}
         columns = ", ".join(f"{quoted(name)} {sql}" for name, sql in kinds.items())
@@ -137,20 +139,6 @@ def test_postgres_answers_as_the_models(postgres, tmp_path):
         require_answers(kind, [(int(a[0]), *(float(p or "nan") for p in a[1 : 1 + n]), *a[1 + n :]) for a in answers])
 
 
-def test_spark_answers_as_the_models(tmp_path):
-    pyspark = pytest.importorskip("pyspark", reason="Spark is not installed")
-    session = pyspark.sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
-    try:
-        for kind in OF_TABLES:
-            rows = numbered(kind)
-            path = tmp_path / "rows.parquet"
-            rows.to_parquet(path, coerce_timestamps="us", allow_truncated_timestamps=True)
-            session.read.parquet(str(path)).createOrReplaceTempView("rows")
-            require_answers(kind, [tuple(row) for row in session.sql(query_of(kind, "spark").rstrip(";\n")).collect()])
-    finally:
-        session.stop()
-
-
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_dialect_can_be_read_and_names_stay_names(dialect):
     sqlglot = pytest.importorskip("sqlglot")
@@ -162,6 +150,10 @@ def test_every_dialect_can_be_read_and_names_stay_names(dialect):
         assert names == {*fitted(kind).feature_names_in_, "row id"}, dialect
     texts = {literal.this for literal in tree.find_all(sqlglot.exp.Literal) if literal.is_string}
     assert HOSTILE not in texts
+    for kind in OF_TEXT if dialect in LISTS else ():
+        (tree,) = sqlglot.parse(query_of(kind, dialect), read=dialect)
+        texts = {literal.this for literal in tree.find_all(sqlglot.exp.Literal) if literal.is_string}
+        assert {"café", "免费", "σοφοΣ"} <= texts
 
 
 def test_a_row_that_the_model_refuses_has_no_answer():
@@ -176,8 +168,17 @@ def test_a_row_that_the_model_refuses_has_no_answer():
 
 
 def test_what_a_query_cannot_hold_is_refused_with_its_reason_or_size(monkeypatch):
-    with pytest.raises(bw.ParameterError, match="'line' holds words"):
-        bw.export(fitted("NaiveBayes, words"), "sql")
+    for dialect in DIALECTS.keys() - LISTS.keys():
+        with pytest.raises(bw.ParameterError, match=f"'line' holds words, and {dialect} has no lists"):
+            bw.export(fitted("NaiveBayes, words"), "sql", dialect=dialect)
+    for word, at_fault in (("ậ", "spark has no function"), ("한글", "spark has no function"), ("σ" * 7, "7 sigmas")):
+        model = bw.NaiveBayes(columns={"line": "multinomial"}).fit(pd.DataFrame({"line": [word, "b"]}), [0, 1])
+        with pytest.raises(bw.ParameterError, match=at_fault):
+            bw.export(model, "sql", dialect="spark")
+    found = {"family": "multinomial", "analyser": CountVectorizer(ngram_range=(1, 2))}
+    model = bw.NaiveBayes(columns={"line": found}).fit(pd.DataFrame({"line": ["to be", "not to"]}), [0, 1])
+    with pytest.raises(bw.ParameterError, match="runs of up to 2 words"):
+        bw.export(model, "sql")
     X = rows_of("GaussianNB").rename(columns={"normal": "${x}"})
     with pytest.raises(bw.ParameterError, match="Spark puts its variables"):
         bw.export(bw.GaussianNB().fit(X, np.arange(len(X)) % 2), "sql", dialect="spark")

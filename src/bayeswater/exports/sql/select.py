@@ -14,8 +14,9 @@ import numpy as np
 
 from bayeswater.errors import ResourceLimitError
 from bayeswater.exports.form import CalibrationForm, GaussianTerm, GraphTerm, ScoringForm
+from bayeswater.exports.sql.cells import read_cells
 from bayeswater.exports.sql.dialects import DIALECTS, IMPOSSIBLE
-from bayeswater.exports.sql.query import Query, read_cells
+from bayeswater.exports.sql.query import Query
 from bayeswater.exports.sql.terms import TERMS, refuse_gaps
 
 MOST_NUMBERS = 2**19

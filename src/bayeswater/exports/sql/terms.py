@@ -23,7 +23,7 @@ from bayeswater.exports.form import (
 )
 from bayeswater.exports.sql.dialects import IMPOSSIBLE
 from bayeswater.exports.sql.query import Query
-from bayeswater.inference.formula import Circle, Distance, Lookup, Weights
+from bayeswater.inference.formula import Circle, Distance, Lookup, ScaledWords, Weights, WordWeights
 from bayeswater.typing import Array
 
 
@@ -48,10 +48,20 @@ def _column_term(query: Query, term: ColumnTerm) -> list[str]:
     code, formula = query.codes[term.cell], term.formula
     if isinstance(formula, Lookup):
         return [query.lookup(code, formula.log_likelihood[:, k]) for k in query.classes]
+    if isinstance(formula, WordWeights | ScaledWords):
+        return [_words(query, formula, term.cell, k) for k in query.classes]
     found = [_formula(query, formula, code, k) for k in query.classes]
     if query.form.refuses_missing:
         return found
     return [f"COALESCE({part}, {query.number(0)})" for part in found]
+
+
+def _words(query: Query, f: WordWeights | ScaledWords, cell: int, k: int) -> str:
+    """Add what any text says to what known words do; texts that are scaled say nothing without one."""
+    number = query.number
+    told = f"COALESCE(h{cell}_{k}, {number(0)}) + {number(f.intercept[k])}"
+    is_told = f"y{cell} > 0" if isinstance(f, ScaledWords) else f"c{cell} IS NOT NULL"
+    return f"CASE WHEN {is_told} THEN {told} ELSE {number(0)} END"
 
 
 def _formula(query: Query, f: Any, x: str, k: int) -> str:
