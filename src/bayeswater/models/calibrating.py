@@ -13,7 +13,7 @@ counted rows: where a class prior was given, scores are turned into those under 
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.limits import require_table_bytes
 from bayeswater.markup import paragraphs
 from bayeswater.models.held_out import Fold, kinds_of
-from bayeswater.models.streaming.passes import Examples, Pass, Piece, SideBySide, Walk, plus, walked
+from bayeswater.models.streaming.passes import Examples, Pass, Piece, Walk, plus, side_by_side, walked
 from bayeswater.statistics.statistic import spread
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
@@ -157,24 +157,20 @@ def _joined(parts: list[Scores]) -> Scores:
 
 def reviewed(review_of: Callable[..., Any]) -> Walk[Any]:
     """Review rows that a model has counted, each against the sums without it, by a pass."""
-    review = yield Pass(Reviewing(review_of), "leaving one out")
+    review = yield Pass(partial(review_piece, review_of, None), "leaving one out")
     return review.result()
 
 
-@dataclass(frozen=True)
-class Reviewing:
-    """A function of a piece: how its rows, or those of a fold that is held out, are scored without themselves."""
+def review_piece(review_of: Callable[..., Any], fold: Fold | None, piece: Piece) -> Any:
+    """Score the rows of a piece, or those of a fold that is held out, without themselves; None where there are none.
 
-    review_of: Callable[..., Any]  # of X, y, weights, and of a fold its share of these and its number
-    fold: Fold | None = None
-
-    def __call__(self, piece: Piece) -> Any:
-        """Score the rows of a piece; None where none is of the fold."""
-        if self.fold is None:
-            return self.review_of(*piece[:3])
-        rows = CountedRows.of(*piece[:3], self.fold.cells.model)
-        X, y, share, weight = self.fold.rows(*rows.triple)
-        return self.review_of(X, y, weight, share, self.fold.number) if len(y) else None
+    `review_of` takes X, y and weights, and of a fold its share of these and its number.
+    """
+    if fold is None:
+        return review_of(*piece[:3])
+    rows = CountedRows.of(*piece[:3], fold.cells.model)
+    X, y, share, weight = fold.rows(*rows.triple)
+    return review_of(X, y, weight, share, fold.number) if len(y) else None
 
 
 def review_of_batches(batches: Iterable[tuple[Any, ...]] | Examples, review_of: Callable[..., Review]) -> LeaveOneOut:
@@ -197,8 +193,8 @@ def review_of_folds(folds: tuple[Fold, ...], reviews: Sequence[Callable[..., Any
     """
     if not folds:
         return (yield from reviewed(*reviews))
-    reviewing = tuple(Reviewing(review_of, fold) for fold, review_of in zip(folds, reviews, strict=True))
-    found = yield Pass(SideBySide(reviewing), "leaving one out")
+    of_each = [partial(review_piece, review_of, fold) for fold, review_of in zip(folds, reviews, strict=True)]
+    found = yield Pass(partial(side_by_side, of_each), "leaving one out")
     return reduce(plus, found.parts).result()
 
 

@@ -11,6 +11,7 @@ as w equal ones. Of more rows the first fold alone is scored, which is enough of
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,10 +98,10 @@ def folds_of_rows(examples: Examples, cells: CellsOf) -> Walk[tuple[Fold, ...]]:
 
     Those folds are given that are scored, each as the rows that are held out.
     """
-    counting = CountingKinds(cells)
     with examples.head_named():
-        kinds = counting(examples.head)
+        kinds = count_kinds(cells, examples.head)
     if not (kinds.is_many or examples.fits_into_head):
+        counting = partial(count_kinds, cells)
         kinds = yield Pass(counting, "dividing rows into folds", None, "calibrate=True reads the rows twice")
     return held_out_folds(kinds, cells)
 
@@ -111,19 +112,13 @@ def held_out_folds(kinds: "KindCounts", cells: CellsOf) -> tuple[Fold, ...]:
     return tuple(Fold(cells, folds, number, held_out=True) for number in range(folds.n_scored))
 
 
-@dataclass(frozen=True)
-class CountingKinds:
-    """A function of a piece: kinds of its rows; one of weight 4 counts as four rows, one of 0.4 as one."""
-
-    cells: CellsOf
-
-    def __call__(self, piece: Piece) -> "KindCounts":
-        """Count the rows of a piece."""
-        X, y, weight = CountedRows.of(*piece[:3], self.cells.model).triple
-        times = np.ones(len(y)) if weight is None else np.ceil(weight)
-        if times.sum() > CROSS_FITTED_ROWS:
-            return MANY
-        return KindCounts(*_kinds(self.cells.hashes(X, y), y), times).by_kind()
+def count_kinds(cells: CellsOf, piece: Piece) -> "KindCounts":
+    """Count the kinds of rows of a piece; one of weight 4 counts as four rows, one of 0.4 as one."""
+    X, y, weight = CountedRows.of(*piece[:3], cells.model).triple
+    times = np.ones(len(y)) if weight is None else np.ceil(weight)
+    if times.sum() > CROSS_FITTED_ROWS:
+        return MANY
+    return KindCounts(*_kinds(cells.hashes(X, y), y), times).by_kind()
 
 
 @dataclass(frozen=True)

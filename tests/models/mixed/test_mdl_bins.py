@@ -16,7 +16,7 @@ from bayeswater.errors import ParameterError, SchemaError, StatisticsError
 from bayeswater.families.family import ColumnSettings
 from bayeswater.models import held_out
 from bayeswater.models.calibrating import Review
-from bayeswater.models.held_out import CellsOf, CountingKinds
+from bayeswater.models.held_out import CellsOf, count_kinds
 from bayeswater.models.streaming.passes import Piece
 
 N = 400
@@ -202,8 +202,8 @@ def test_the_temperature_is_learned_from_rows_that_did_not_choose_the_cuts(weigh
     counted = np.ones(N, dtype=bool) if weight is None else weight > 0
     rows, y, w = X[counted], Y[counted], np.ones(N) if weight is None else weight[counted]
     cells = CellsOf("NaiveBayes", tuple(X.columns))
-    folds = CountingKinds(cells)(Piece(rows, y, w)).folds()
-    shares, reviews = folds.shares(cells.hashes(rows), y), []
+    folds = count_kinds(cells, Piece(rows, y, w)).folds()
+    shares, reviews = folds.shares(cells.hashes(rows, y), y), []
     for number in range(folds.n_scored):
         choosing, scored = 1 - shares[:, number], shares[:, number] > 0
         some = choosing > 0

@@ -12,6 +12,7 @@ identifiers are left out. All that an encoder learns it learns from the rows of 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -118,9 +119,9 @@ def sklearn_peers(random_state: Any) -> dict[str, OnMixedTable]:
     linear = LogisticRegression(max_iter=MOST_ITERATIONS)
     return {
         "scikit-learn naive Bayes": OnMixedTable(_naive_bayes),
-        "LogisticRegression": OnMixedTable(OneHot(linear)),
-        "RandomForest": OnMixedTable(OneHot(forest)),
-        "HistGradientBoosting": OnMixedTable(Native(boosting)),
+        "LogisticRegression": OnMixedTable(partial(_one_hot, linear)),
+        "RandomForest": OnMixedTable(partial(_one_hot, forest)),
+        "HistGradientBoosting": OnMixedTable(partial(_native, boosting)),
     }
 
 
@@ -133,33 +134,21 @@ def _naive_bayes(n_numbers: int, n_codes: list[int]) -> Any:
     return make_pipeline(columns, CategoricalNB(min_categories=[N_BINS] * n_numbers + n_codes))
 
 
-@dataclass(frozen=True)
-class OneHot:
+def _one_hot(classifier: Any, n_numbers: int, n_codes: list[int]) -> Any:
     """Encode for a classifier that needs every cell as a number of its own scale."""
-
-    classifier: Any
-
-    def __call__(self, n_numbers: int, n_codes: list[int]) -> Any:
-        """Give a pipeline for so many numbers, and categories of so many codes."""
-        numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
-        categories = OneHotEncoder(handle_unknown="ignore")
-        return make_pipeline(_columns(numbers, categories, n_numbers, n_codes), clone(self.classifier))
+    numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
+    categories = OneHotEncoder(handle_unknown="ignore")
+    return make_pipeline(_columns(numbers, categories, n_numbers, n_codes), clone(classifier))
 
 
-@dataclass(frozen=True)
-class Native:
+def _native(classifier: Any, n_numbers: int, n_codes: list[int]) -> Any:
     """Encode for a classifier that knows categories and missing cells."""
-
-    classifier: Any
-
-    def __call__(self, n_numbers: int, n_codes: list[int]) -> Any:
-        """Give a pipeline for so many numbers, and categories of so many codes."""
-        categories = OrdinalEncoder(
-            handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=MOST_CATEGORIES
-        )
-        columns = _columns("passthrough", categories, n_numbers, n_codes)
-        is_category = np.arange(n_numbers + len(n_codes)) >= n_numbers
-        return make_pipeline(columns, clone(self.classifier).set_params(categorical_features=is_category))
+    categories = OrdinalEncoder(
+        handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=MOST_CATEGORIES
+    )
+    columns = _columns("passthrough", categories, n_numbers, n_codes)
+    is_category = np.arange(n_numbers + len(n_codes)) >= n_numbers
+    return make_pipeline(columns, clone(classifier).set_params(categorical_features=is_category))
 
 
 def _fair_threads(n_rows: int) -> Any:

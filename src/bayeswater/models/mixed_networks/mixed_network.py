@@ -9,6 +9,7 @@ A network never changes: `fit`, `partial_fit`, `forget`, ``+`` and `do` give new
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,7 +23,7 @@ from bayeswater.models.mixed_networks.mixed_completions import MixedCompletions
 from bayeswater.models.mixed_networks.mixed_files import read_mixed, write_mixed
 from bayeswater.models.mixed_networks.mixed_questions import MixedQuestions, require_possible, row_answers
 from bayeswater.models.mixed_networks.mixed_rows import number_nodes, require_columns, row_of
-from bayeswater.models.mixed_networks.mixed_sums import MixedSumming, MixedSums, summed_rows
+from bayeswater.models.mixed_networks.mixed_sums import MixedSums, summed_rows, summed_table
 from bayeswater.models.mixed_networks.stored_mixed import read_mixed_model, write_mixed_model
 from bayeswater.models.network.bayesian_network import MOST_WITH_BARS
 from bayeswater.models.network.conditional_tables import ConditionalTable, read_conditional, read_variables, state_code
@@ -157,7 +158,7 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
             declare_states(rows, states)
             numbers = _numbers(rows.schema, dag, states)
             if missing == "available":
-                summing = MixedSumming(dag, numbers, states, sample_weight)
+                summing = partial(summed_table, dag, numbers, states, sample_weight)
                 sums = in_types_that_fit(lambda: rows.sum(summing, columns_of(dag, sample_weight)))
                 return cls.from_core(sums.core(**settings), sums, {**settings, "states": states})
             X = whole_table(rows, columns_of(dag, sample_weight), "EM", "take missing='available', which sums pieces")
@@ -205,7 +206,7 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
             return _summed(X, self.dag, states, sample_weight, own.numbers)[0]
         require_columns(self.dag, rows.schema.names)
         declare_states(rows, states)
-        summing = MixedSumming(self.dag, own.numbers, states, sample_weight)
+        summing = partial(summed_table, self.dag, own.numbers, states, sample_weight)
         return in_types_that_fit(lambda: rows.sum(summing, columns_of(self.dag, sample_weight)))
 
     def _with_sums(self, sums: MixedSums) -> Self:

@@ -287,19 +287,12 @@ def _among(count: Array, old: Variable, new: Variable) -> Array:
     return found
 
 
-@dataclass(frozen=True)
-class MixedSumming:
-    """A function of an Arrow table: the sums of its rows, of which one of weight zero is none."""
-
-    dag: Dag
-    numbers: frozenset[int]
-    states: Mapping[str, Any]
-    weight: str | None
-
-    def __call__(self, table: "pa.Table") -> MixedSums:
-        """Sum the rows of a table."""
-        weight = None if self.weight is None else table.column(self.weight).to_numpy()
-        return summed_rows(read_frame(table), self.dag, self.numbers, self.states, weight)[0]
+def summed_table(
+    dag: Dag, numbers: frozenset[int], states: Mapping[str, Any], weights: str | None, table: "pa.Table"
+) -> MixedSums:
+    """Sum the rows of an Arrow table, of which one of weight zero is none; `weights` names a column."""
+    weight = None if weights is None else table.column(weights).to_numpy()
+    return summed_rows(read_frame(table), dag, numbers, states, weight)[0]
 
 
 def summed_rows(

@@ -262,7 +262,7 @@ class GraphCounts:
 
 def counted_rows(rows: Rows, dag: Dag, states: Mapping[str, Any], weight: str | None) -> GraphCounts:
     """Count the rows of a source, piece by piece; `weight` names a column of weights."""
-    counting = GraphCounting(dag, states, weight)
+    counting = partial(_counted, dag, states, weight)
     counts = in_types_that_fit(lambda: rows.sum(counting, columns_of(dag, weight)))
     return replace(counts, variables=settled(counts.variables))
 
@@ -286,24 +286,16 @@ def columns_of(dag: Dag, weight: str | None) -> list[str]:
     return [*dict.fromkeys([*dag.names, *([] if weight is None else [weight])])]
 
 
-@dataclass(frozen=True)
-class GraphCounting:
-    """A function of an Arrow table: the counts of its rows."""
-
-    dag: Dag
-    states: Mapping[str, Any]
-    weight: str | None
-
-    def __call__(self, table: "pa.Table") -> GraphCounts:
-        """Count the rows of a table, of which one of weight zero is none: its labels are no states."""
-        weight, kept = None, np.ones(table.num_rows, dtype=bool)
-        if self.weight is not None:
-            weight = table.column(self.weight).to_numpy()
-            kept = weight != 0
-            table, weight = table.filter(kept), weight[kept]
-        with places_told(kept):
-            weight = checked_weight(weight, len(weight)) if weight is not None and len(weight) else None
-            return GraphCounts.of(read_frame(table.select(list(self.dag.names))), self.dag, self.states, weight)
+def _counted(dag: Dag, states: Mapping[str, Any], weights: str | None, table: "pa.Table") -> GraphCounts:
+    """Count the rows of a table, of which one of weight zero is none: its labels are no states."""
+    weight, kept = None, np.ones(table.num_rows, dtype=bool)
+    if weights is not None:
+        weight = table.column(weights).to_numpy()
+        kept = weight != 0
+        table, weight = table.filter(kept), weight[kept]
+    with places_told(kept):
+        weight = checked_weight(weight, len(weight)) if weight is not None and len(weight) else None
+        return GraphCounts.of(read_frame(table.select(list(dag.names))), dag, states, weight)
 
 
 def require_nodes(dag: Dag, states: Mapping[str, Any]) -> None:

@@ -38,7 +38,7 @@ from bayeswater.models.semi_naive.cutting import (
     settled_plan,
     values_near_cuts,
 )
-from bayeswater.models.streaming.passes import Examples, Pass, Piece, SideBySide, Walk
+from bayeswater.models.streaming.passes import Examples, Pass, Piece, Walk, side_by_side
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.parent_counts import ParentCounts, Parents
@@ -276,7 +276,7 @@ def gathered(
 ) -> Walk[tuple[RowKinds, StateRows] | None]:
     """Gather rows that were counted, in the domains of their sums: as kinds, and one row of each."""
     coded = CodedPiece.like(sums, settings, partial(RowKinds.of, most=most), fold)
-    found = yield Pass(SideBySide((coded,)), "leaving rows out")
+    found = yield Pass(partial(side_by_side, (coded,)), "leaving rows out")
     kinds: RowKinds | None = found.parts[0]
     return None if kinds is None else (kinds, kinds.rows(sums.columns.plan, pairs_of(sums).schema, sums.classes))
 
@@ -286,7 +286,7 @@ def counted(
 ) -> Walk[tuple[Any, Any]]:
     """Count all rows and, where only a fold of them chooses, that fold."""
     both = [CodedPiece(settings, plan, of), *([CodedPiece(settings, plan, of, fold)] if fold else [])]
-    found = yield Pass(SideBySide(tuple(both)), "counting", None, then)
+    found = yield Pass(partial(side_by_side, both), "counting", None, then)
     return found.parts[0], found.parts[-1]
 
 
@@ -303,7 +303,7 @@ def counted_with(
     functions = [CodedPiece.like(pairs, settings, of, None)]
     if fold:
         functions.append(CodedPiece.like(of_fold, settings, of, fold))
-    found = yield Pass(SideBySide(tuple(functions)), "counting with parents", None, then)
+    found = yield Pass(partial(side_by_side, functions), "counting with parents", None, then)
     return with_parents(pairs, found.parts[0]), with_parents(of_fold, found.parts[-1])
 
 

@@ -20,7 +20,7 @@ from bayeswater.models.semi_naive.aode import AODE
 from bayeswater.models.semi_naive.learning import CodedPiece, StateRows, pairs_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.settings import column_place, documented_as_in
-from bayeswater.models.streaming.passes import Pass, SideBySide, Walk
+from bayeswater.models.streaming.passes import Pass, Walk, side_by_side
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.trees import PENALTIES, tree_augmented
@@ -224,7 +224,7 @@ class SPODE(StateClassifier):
         if self._is_given:
             return None
         coded = CodedPiece.like(sums, self._settings, partial(self._losses, sums=sums), fold)
-        found = yield Pass(SideBySide((coded,)), "choosing the super-parent")
+        found = yield Pass(partial(side_by_side, (coded,)), "choosing the super-parent")
         return self._of_least_loss(sums, found.parts[0])
 
     _way_to_parents = "super_parent=..."

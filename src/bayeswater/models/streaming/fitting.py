@@ -8,6 +8,7 @@ as long as there is room for them (`data.sources.whole`).
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -229,7 +230,7 @@ def score_source(model: Any, source: Any, y: Any, sample_weight: Any, target: An
         examples.rows.require_columns(examples.columns)
         if isinstance(examples.rows, LocalRows):
             examples.rows.declare({**column_types(model), target: label_type(model)}, column_styles(model))
-    found: Hits = examples.sum(Predicting(model))
+    found: Hits = examples.sum(partial(_hits, model))
     if examples.n_unlabelled:
         warn_of_unlabelled(examples.n_unlabelled, target)
     return found.right / found.total
@@ -246,14 +247,8 @@ class Hits:
         return Hits(self.right + other.right, self.total + other.total)
 
 
-@dataclass(frozen=True)
-class Predicting:
-    """A function of a piece: how often the class of its rows is predicted."""
-
-    model: Any
-
-    def __call__(self, piece: Piece) -> Hits:
-        """Predict all rows of a piece."""
-        hit = np.asarray(self.model.predict(piece.X) == one_dimensional(piece.y))
-        weight = np.ones(len(hit)) if piece.weight is None else piece.weight
-        return Hits(float(weight[hit].sum()), float(weight.sum()))
+def _hits(model: Any, piece: Piece) -> Hits:
+    """Say how often the class of the rows of a piece is predicted."""
+    hit = np.asarray(model.predict(piece.X) == one_dimensional(piece.y))
+    weight = np.ones(len(hit)) if piece.weight is None else piece.weight
+    return Hits(float(weight[hit].sum()), float(weight.sum()))

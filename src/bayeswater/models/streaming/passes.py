@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
 from bayeswater.data.frames import is_frame
@@ -244,20 +244,15 @@ def together(*walks: "Walk[Any]") -> "Walk[tuple[Any, ...]]":
         whole = any(step.columns is None for step in steps.values())
         columns = None if whole else [*dict.fromkeys(name for step in steps.values() for name in step.columns or ())]
         then = next((step.then for step in steps.values() if step.then), "")
-        sums = yield Pass(SideBySide(tuple(step.of for step in steps.values())), first.why, columns, then)
+        of_all = partial(side_by_side, [step.of for step in steps.values()])
+        sums = yield Pass(of_all, first.why, columns, then)
         found = dict(zip(steps, sums.parts, strict=True))
     return tuple(learned[place] for place in range(len(walks)))
 
 
-@dataclass(frozen=True)
-class SideBySide:
-    """Several functions of a piece as one."""
-
-    functions: tuple[Callable[[Piece], Any], ...]
-
-    def __call__(self, piece: Piece) -> "Parts":
-        """Give what each of them gives."""
-        return Parts(tuple(of(piece) for of in self.functions))
+def side_by_side(functions: Sequence[Callable[[Piece], Any]], piece: Piece) -> "Parts":
+    """Give what each of several functions gives for a piece."""
+    return Parts(tuple(of(piece) for of in functions))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -97,16 +97,10 @@ class KeptClasses:
         return pc.if_else(pc.is_in(plain, value_set=pa.array(self.labels, plain.type)), plain, None)
 
 
-@dataclass(frozen=True)
-class LabelCount:
-    """A function of a table: how often each label stands in the target column."""
-
-    target: str
-
-    def __call__(self, table: "pa.Table") -> Counter[Any]:
-        """Count the labels."""
-        found = table.column(self.target).drop_null().value_counts()
-        return Counter(dict(zip(found.field(0).to_pylist(), found.field(1).to_pylist(), strict=True)))
+def label_count(target: str, table: "pa.Table") -> Counter[Any]:
+    """Count how often each label stands in the target column of a table."""
+    found = table.column(target).drop_null().value_counts()
+    return Counter(dict(zip(found.field(0).to_pylist(), found.field(1).to_pylist(), strict=True)))
 
 
 def target_rule(rows: LocalRows, target: str, n_bins: int | None, min_rows: int | None) -> TargetRule | None:
@@ -121,7 +115,7 @@ def target_rule(rows: LocalRows, target: str, n_bins: int | None, min_rows: int 
         return TargetBins.of_values(column.to_numpy(), n_bins, target)
     if min_rows is None:
         return None
-    count = in_types_that_fit(lambda: rows.sum(LabelCount(target), [target]))
+    count = in_types_that_fit(lambda: rows.sum(partial(label_count, target), [target]))
     few = {label: n for label, n in count.items() if n < min_rows}
     if len(few) == len(count):
         raise DataError(f"no class in {target!r} has {min_rows:,} rows; give a smaller number")

@@ -40,10 +40,10 @@ from bayeswater.inference.network_joint import ClassJoint
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.kernels.remainders import remainder
 from bayeswater.models.asking import Facts, state_facts
-from bayeswater.models.calibrating import Priors, Review, Reviewing
+from bayeswater.models.calibrating import Priors, Review, review_piece
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.explaining import cells_as_given, explained_by_known_cells
-from bayeswater.models.held_out import CellsOf, CountingKinds, Fold, held_out_folds
+from bayeswater.models.held_out import CellsOf, Fold, count_kinds, held_out_folds
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.network_rows import declared_variable, read_as_empty, with_empty_states
 from bayeswater.models.semi_naive.aode import AODE
@@ -210,8 +210,8 @@ class NetworkClassifier(BayesClassifier):
         with rows.named(), warnings.catch_warnings():
             warnings.simplefilter("ignore", BayesWarning)  # the fit has said it of all rows
             reviews = [
-                Reviewing(self._review_by_others(rows, replace(held_out, held_out=False)), held_out)(piece)
-                for held_out in held_out_folds(CountingKinds(cells)(piece), cells)
+                review_piece(self._review_by_others(rows, replace(held_out, held_out=False)), held_out, piece)
+                for held_out in held_out_folds(count_kinds(cells, piece), cells)
             ]
         return self.calibrate_with(reduce(operator.add, filter(None, reviews)).result())
 
