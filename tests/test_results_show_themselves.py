@@ -102,7 +102,10 @@ def test_frames_are_of_the_library_that_was_given(library):
     }
     rows = given[library]()
     model = bw.NaiveBayes().fit(rows, Y)
-    network = bw.BayesianNetwork.from_data("b", ROWS[["b"]])
+    states = {"b": ROWS.b.tolist(), "c": Y.tolist(), "x": ROWS[HOSTILE].tolist()}
+    wider = {"pandas": pd.DataFrame, "pyarrow": pa.table, "polars": getattr(polars, "DataFrame", None)}[library](states)
+    network = bw.BayesianNetwork.from_data("b -> c", wider)
+    mixed = bw.MixedNetwork.from_data("b -> x", wider)
     found = [
         model.explain(rows),
         model.credible_interval(rows, n_draws=5),
@@ -112,6 +115,19 @@ def test_frames_are_of_the_library_that_was_given(library):
         bw.audit(model, rows, Y, group="b", positive="no"),
         importance(model, rows),
         network.posteriors(rows),
+        network.query("b"),
+        network.query("b", method="likelihood_weighting", standard_error=0.05),
+        network.do(b="u").cpt("c"),
+        network.cpt("c").given(b="u"),
+        network.most_probable_explanation({}),
+        network.most_probable_explanations(2),
+        network.arc_strengths(),
+        network.sensitivity("c", "no"),
+        mixed.joint(["b"]),
+        mixed.moments(),
+        mixed.most_probable_explanation({}),
+        bw.learn_structure(wider[["b", "c"]] if library != "pyarrow" else wider.select(["b", "c"])),
+        bw.latent_classes(wider[["b", "c"]] if library != "pyarrow" else wider.select(["b", "c"]), 2, n_starts=2),
     ]
     for one in found:
         assert type(one.to_frame()) is type(rows), one

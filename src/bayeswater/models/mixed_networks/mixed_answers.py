@@ -126,12 +126,13 @@ class JointMoments:
     names: tuple[str, ...]
     mean: Array
     covariance: Array
+    library: str | None = None
 
     def to_frame(self, library: str | None = None) -> Any:
         """Give a frame: a line for each number with its mean, and a column of covariances with each."""
         columns: dict[str, Any] = {"number": list(self.names), "mean": self.mean}
         columns |= {f"with {name}": self.covariance[:, j] for j, name in enumerate(self.names)}
-        return write_frame(columns, library)
+        return write_frame(columns, library or self.library)
 
     def _repr_html_(self) -> str:
         heads = ("", "mean", *(f"with {name}" for name in self.names))

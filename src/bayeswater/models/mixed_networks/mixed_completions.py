@@ -34,6 +34,8 @@ BATCH_ROWS = 2**16
 class MixedCompletions(ABC):
     """What is not observed, filled in."""
 
+    library: str | None
+
     @property
     @abstractmethod
     def core(self) -> MixedCore:
@@ -107,11 +109,11 @@ class MixedCompletions(ABC):
                 else core.variable(node).states[int(rows.codes[node, place])]
                 for node, name in enumerate(core.names)
             }
-            explained.append(Explanation(cells, log_p))
+            explained.append(Explanation(cells, log_p, self.library))
         shares = tuple(float(np.exp(log_p - total)) for _, log_p in found)
         known = {*pattern.given, *pattern.numbers}
         names = tuple(name for node, name in enumerate(core.names) if node not in known)
-        return BestExplanations(tuple(explained), shares, names)
+        return BestExplanations(tuple(explained), shares, names, self.library)
 
     def marginal_map(
         self, targets: str | Iterable[str], evidence: Given = None, *, soft_evidence: Given = None
@@ -123,7 +125,7 @@ class MixedCompletions(ABC):
         filled, log_p = with_best_states(engine, row, nodes)
         require_possible(float(log_p[0]), evidence, soft_evidence)
         labels = {core.names[node]: core.variable(node).states[int(filled.codes[node, 0])] for node in nodes}
-        return Explanation(labels, float(log_p[0]))
+        return Explanation(labels, float(log_p[0]), self.library)
 
     def _explained(self, rows: MixedRows, states: list[int], numbers: list[int]) -> tuple[MixedRows, Array]:
         """Fill in states and numbers of rows; and give log P(states, evidence), -inf where the row is impossible."""

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswater.data.frames import is_frame, materialised, read_frame
+from bayeswater.data.frames import is_frame, library_of, materialised, read_frame
 from bayeswater.data.sources.whole import in_types_that_fit, whole_table
 from bayeswater.errors import DataError, ParameterError, ResourceLimitError, nearest_names
 from bayeswater.learning.mixed_em import fit_mixed_by_em
@@ -96,16 +96,26 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
             regressions[node] = regressions_of(nodes[dag.names[node]], dag.names[node], discrete, numeric)
         self._adopt(MixedCore.of(dag, network, regressions))
 
-    def _adopt(self, core: MixedCore, sums: MixedSums | None = None, settings: Mapping[str, Any] | None = None) -> None:
-        vars(self).update(_core=core, _sums=sums, _settings=settings or {})
+    def _adopt(
+        self,
+        core: MixedCore,
+        sums: MixedSums | None = None,
+        settings: Mapping[str, Any] | None = None,
+        library: str | None = None,
+    ) -> None:
+        vars(self).update(_core=core, _sums=sums, _settings=settings or {}, library=library)
 
     @classmethod
     def from_core(
-        cls, core: MixedCore, sums: MixedSums | None = None, settings: Mapping[str, Any] | None = None
+        cls,
+        core: MixedCore,
+        sums: MixedSums | None = None,
+        settings: Mapping[str, Any] | None = None,
+        library: str | None = None,
     ) -> Self:
-        """Give a core the face that is asked questions; sums are what it was learned from."""
+        """Give a core the face that is asked questions; sums are what it was learned from, of frames of a library."""
         made = cls.__new__(cls)
-        made._adopt(core, sums, settings)
+        made._adopt(core, sums, settings, library)
         return made
 
     # ------------------------------------------------------------------ learning
@@ -166,10 +176,10 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
         sums, cells, weight = _summed(X, dag, states, sample_weight)
         core = sums.core(**settings, begin_with=cells if missing == "em" else None)
         if missing == "available":
-            return cls.from_core(core, sums, {**settings, "states": states})
+            return cls.from_core(core, sums, {**settings, "states": states}, library_of(X))
         part = discrete_part(dag, sums.numbers)
         pseudo_counts = pseudo_counts_of(part, alpha, equivalent_sample_size, columns, core.states.variables)
-        return cls.from_core(fit_mixed_by_em(core, cells, weight, pseudo_counts))
+        return cls.from_core(fit_mixed_by_em(core, cells, weight, pseudo_counts), library=library_of(X))
 
     def fit(self, X: Any, **settings: Any) -> Self:
         """Give this graph parameters learned from rows; settings as in `from_data`, states as they are."""
@@ -211,7 +221,7 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
 
     def _with_sums(self, sums: MixedSums) -> Self:
         settings = {name: value for name, value in self._settings.items() if name != "states"}
-        return self.from_core(sums.core(**settings), sums, self._settings)
+        return self.from_core(sums.core(**settings), sums, self._settings, self.library)
 
     # ------------------------------------------------------------------ files
 
@@ -301,7 +311,7 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
         core = self._core
         for name, value in {**(values or {}), **more}.items():
             core = _set(core, core.dag.node(name), value)
-        return self.from_core(core)
+        return self.from_core(core, library=self.library)
 
     def to_dot(self) -> str:
         """Write the graph in the language of Graphviz."""

@@ -23,6 +23,9 @@ from bayeswater.typing import Array
 class MixedQuestions(ABC):
     """What a joint distribution of states and numbers says of some, given others; all answers are exact."""
 
+    library: str | None = None
+    """Library of the frame that it was learned from, in which answers are written; None for Arrow."""
+
     @property
     @abstractmethod
     def core(self) -> MixedCore:
@@ -85,7 +88,7 @@ class MixedQuestions(ABC):
         require_possible(log_evidence[0], evidence, soft_evidence)
         together = np.zeros([engine.cards[node] for node in nodes])
         together[tuple(int(row.codes[n, 0]) if n in pattern.given else slice(None) for n in nodes)] = found[0]
-        return Distribution(tuple(core.variable(node) for node in nodes), together)
+        return Distribution(tuple(core.variable(node) for node in nodes), together, library=self.library)
 
     def moments(
         self, targets: str | Iterable[str] | None = None, evidence: Given = None, *, soft_evidence: Given = None
@@ -110,7 +113,7 @@ class MixedQuestions(ABC):
             places = [nodes.index(node) for node in hidden]
             mean[places] = own[0]
             covariance[np.ix_(places, places)] = spread[0]
-        return JointMoments(tuple(names), mean, covariance)
+        return JointMoments(tuple(names), mean, covariance, self.library)
 
     def posteriors(
         self,

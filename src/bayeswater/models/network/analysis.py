@@ -49,6 +49,8 @@ METHODS = ("most_probable", "draw", "mean")
 class Analysis(ABC):
     """Questions about the distribution as a whole. Information is in bits."""
 
+    library: str | None
+
     @property
     @abstractmethod
     def _tree(self) -> JunctionTree:
@@ -150,7 +152,8 @@ class Analysis(ABC):
                 (core.names[parent], core.names[node]): table_information(families[node], [axis], [len(own)])
                 for node, own in enumerate(core.parents)
                 for axis, parent in enumerate(own)
-            }
+            },
+            self.library,
         )
 
     def kl_divergence(self, other: "Analysis") -> float:
@@ -249,7 +252,7 @@ class Analysis(ABC):
             raise impossible_evidence(evidence, soft_evidence)
         told = ", ".join(f"{name}={own}" for name, own in (evidence or {}).items())
         label = core.variables[node].states[code]
-        return Sensitivity.of(core, f"P({target}={label}{' | ' * bool(told)}{told})", slopes, spread)
+        return Sensitivity.of(core, f"P({target}={label}{' | ' * bool(told)}{told})", slopes, spread, self.library)
 
     def conflict(self, evidence: Mapping[str, Any]) -> Conflict:
         """Say whether findings speak against each other: log2 of the product of P(finding) over P(all findings).
@@ -319,11 +322,12 @@ class Analysis(ABC):
         total = log_evidence(self._tree.factors, observed, soft)
         names = [(v.name, v.states) for v in core.variables]
         explained = tuple(
-            Explanation({name: own[code] for (name, own), code in zip(names, states, strict=True)}, log_p)
+            Explanation({name: own[code] for (name, own), code in zip(names, states, strict=True)}, log_p, self.library)
             for states, log_p in found
         )
         shares = tuple(float(np.exp(one.log_probability - total)) for one in explained)
-        return BestExplanations(explained, shares, tuple(core.names[v] for v in range(len(core)) if v not in observed))
+        open_names = tuple(core.names[v] for v in range(len(core)) if v not in observed)
+        return BestExplanations(explained, shares, open_names, self.library)
 
     def marginal_map(
         self, targets: str | Iterable[str], evidence: Given = None, *, soft_evidence: Given = None
@@ -351,7 +355,7 @@ class Analysis(ABC):
             raise impossible_evidence(evidence, soft_evidence)
         ((states, log_p),) = found
         labels = {core.names[v]: core.variables[v].states[code] for v, code in zip(nodes, states, strict=True)}
-        return Explanation(labels, log_p)
+        return Explanation(labels, log_p, self.library)
 
     # ------------------------------------------------------------------ rows, and the tree
 

@@ -6,7 +6,7 @@ variables that are together most probable.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import Any, ClassVar
 
@@ -51,6 +51,7 @@ class Distribution(Mapping[Any, float]):
 
     variables: tuple[Variable, ...]
     probabilities: Array
+    library: str | None = field(default=None, kw_only=True)
 
     def __getitem__(self, label: Any) -> float:
         try:
@@ -86,10 +87,15 @@ class Distribution(Mapping[Any, float]):
         return self.labels[int(self.probabilities.argmax())]
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Give a frame of one line for each state: a column for every variable, and "probability"."""
+        """Give a frame of one line for each state: a column for every variable, and "probability".
+
+        It is of the library of the rows that the network was learned from, unless told; else of Arrow.
+        """
         cells = np.indices(self.probabilities.shape).reshape(len(self.variables), -1)
         columns = {v.name: v.labels[codes] for v, codes in zip(self.variables, cells, strict=True)}
-        return write_frame(columns | {probability_column(self.names): self.probabilities.ravel()}, library)
+        return write_frame(
+            columns | {probability_column(self.names): self.probabilities.ravel()}, library or self.library
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Distribution):
@@ -278,6 +284,7 @@ class Explanation:
 
     states: dict[str, Any]
     log_probability: float
+    library: str | None = field(default=None, compare=False)
 
     def __getitem__(self, name: str) -> Any:
         return self.states[name]
@@ -293,6 +300,12 @@ class Explanation:
         cells = ((name, str(own)) for name, own in self.states.items())
         return html_table(("variable", "state"), cells) + paragraphs([self._how_probable()])
 
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give a frame of one line: the states, and "log_probability"; of the library as in `Distribution`."""
+        return _explained(
+            {name: [own] for name, own in self.states.items()}, [self.log_probability], library or self.library
+        )
+
     def _how_probable(self) -> str:
         return f"log-probability together with the evidence: {self.log_probability:.6g}"
 
@@ -300,5 +313,9 @@ class Explanation:
 def explained_rows(found: MostProbableStates, variables: Sequence[Variable], library: Alongside) -> Any:
     """Give explanations as a frame of all variables, and "log_probability"; what is not explained is missing."""
     columns = {v.name: label_column(found.states[:, j], v) for j, v in enumerate(variables)}
+    return _explained(columns, found.log_probability, library)
+
+
+def _explained(columns: dict[str, Any], log_probability: Any, library: str | Alongside | None) -> Any:
     name = "(log_probability)" if "log_probability" in columns else "log_probability"
-    return write_frame({**columns, name: np.asarray(found.log_probability)}, library)
+    return write_frame({**columns, name: np.asarray(log_probability)}, library)

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from bayeswater.data.frames import library_of
 from bayeswater.data.variable import Variable
 from bayeswater.errors import BayesWarning, ParameterError, ResourceLimitError, warn_user
 from bayeswater.files.networks.names import some
@@ -96,20 +97,25 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         vars(self).update(_dag=dag, _states=dict(states), _network=network, title="", remarks={})
 
     @classmethod
-    def from_core(cls, core: Network, title: str = "", remarks: Remarks | None = None) -> Self:
+    def from_core(
+        cls, core: Network, title: str = "", remarks: Remarks | None = None, *, library: str | None = None
+    ) -> Self:
         """Give a core of variables, graph and tables the face that is asked questions.
 
         Parameters
         ----------
         core : Network
         title, remarks : what a file says beside the probabilities
+        library : of the frame it was learned from, and in which answers are written
         """
         made = cls.__new__(cls)
-        vars(made).update(_dag=core.dag, _states={}, _network=core, title=title, remarks=remarks or {})
+        told = {"title": title, "remarks": remarks or {}, "library": library}
+        vars(made).update(_dag=core.dag, _states={}, _network=core, **told)
         return made
 
     def _with(self, network: Network, remarks: Remarks | None = None) -> Self:
-        return self.from_core(network, self.title, self.remarks if remarks is None else remarks)
+        remarks = self.remarks if remarks is None else remarks
+        return self.from_core(network, self.title, remarks, library=self.library)
 
     @classmethod
     def from_classifier(cls, model: Any, *, class_name: str | None = None) -> Self:
@@ -121,7 +127,7 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
             columns are categories, flags or bins; ``model.to_network()`` does the same
         class_name : name of the class variable; default "class"
         """
-        return cls.from_core(network_of(model, class_name))
+        return cls.from_core(network_of(model, class_name), library=vars(model).get("_library"))
 
     @classmethod
     def from_data(
@@ -176,7 +182,7 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
             sample_weight=sample_weight,
             missing=missing,
         )
-        return cls.from_core(network)
+        return cls.from_core(network, library=library_of(X))
 
     def fit(self, X: Any, **settings: Any) -> Self:
         """Give this graph tables estimated from rows; settings as in `from_data`, states as far as they are known.
@@ -292,7 +298,9 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
             Probabilities and labels, made to be printed.
         """
         node = self._dag.node(name)
-        return ConditionalTable(self.core.variables[node], self.core.parents_of(node), self.core.tables[node])
+        return ConditionalTable(
+            self.core.variables[node], self.core.parents_of(node), self.core.tables[node], self.library
+        )
 
     @cached_property
     def n_parameters(self) -> int:

@@ -6,7 +6,7 @@ bare array. A state is named by its label, or by a number where the states are b
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -69,6 +69,7 @@ class ConditionalTable:
     variable: Variable
     parents: tuple[Variable, ...]
     values: Array
+    library: str | None = field(default=None, compare=False)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -85,7 +86,7 @@ class ConditionalTable:
         if set(wanted) != set(names):
             raise ParameterError(f"the states of {sorted(wanted)} are given; name those of all parents, {names}")
         row = tuple(state_code(parent, wanted[parent.name]) for parent in self.parents)
-        return Distribution((self.variable,), self.values[row])
+        return Distribution((self.variable,), self.values[row], library=self.library)
 
     def to_frame(self, library: str | None = None) -> Any:
         """Give a frame of one line for each cell: a column for every parent, the variable, and "probability"."""
@@ -93,7 +94,7 @@ class ConditionalTable:
         cells = np.indices(self.shape).reshape(len(variables), -1)
         columns = {v.name: v.labels[codes] for v, codes in zip(variables, cells, strict=True)}
         names = tuple(columns)
-        return write_frame(columns | {probability_column(names): self.values.ravel()}, library)
+        return write_frame(columns | {probability_column(names): self.values.ravel()}, library or self.library)
 
     def _heading(self) -> str:
         names = [parent.name for parent in self.parents]

@@ -5,7 +5,7 @@ know more.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -77,9 +77,12 @@ class Sensitivity:
     derivative: Array
     low: Array
     high: Array
+    library: str | None = field(default=None, kw_only=True)
 
     @classmethod
-    def of(cls, network: Network, question: str, slopes: Slopes, spread: float) -> "Sensitivity":
+    def of(
+        cls, network: Network, question: str, slopes: Slopes, spread: float, library: str | None = None
+    ) -> "Sensitivity":
         """Work out every entry, and sort them by how far they move the posterior."""
         columns: list[tuple[Array, ...]] = []
         for node, table in enumerate(network.tables):
@@ -91,7 +94,7 @@ class Sensitivity:
             columns.append((np.full(table.size, node), np.arange(table.size), *(part.ravel() for part in parts)))
         joined = [np.concatenate(parts) for parts in zip(*columns, strict=True)] if columns else [np.empty(0)] * 6
         order = np.lexsort([-np.abs(joined[3]), -np.abs(joined[5] - joined[4])])
-        return cls(network, question, slopes, spread, *(values[order] for values in joined))
+        return cls(network, question, slopes, spread, *(values[order] for values in joined), library=library)
 
     @property
     def posterior(self) -> float:
@@ -132,7 +135,7 @@ class Sensitivity:
         """Give a frame of one line for each entry: "entry", "value", "derivative", "low", "high"."""
         names = np.array([self.name_of(line) for line in range(len(self))], dtype=object)
         columns = {"value": self.entry, "derivative": self.derivative, "low": self.low, "high": self.high}
-        return write_frame({"entry": names} | columns, library)
+        return write_frame({"entry": names} | columns, library or self.library)
 
     def _rows(self) -> list[tuple[str, ...]]:
         columns = (self.entry, self.derivative, self.low, self.high)
@@ -163,6 +166,7 @@ class ArcInformation(Mapping[tuple[str, str], float]):
     """
 
     bits: dict[tuple[str, str], float]
+    library: str | None = field(default=None, compare=False)
 
     def __getitem__(self, arc: tuple[str, str]) -> float:
         return self.bits[arc]
@@ -190,7 +194,7 @@ class ArcInformation(Mapping[tuple[str, str], float]):
         """Give a frame of one line for each arc: "from", "to", "bits"."""
         ends = {"from": [a for a, _ in self.bits], "to": [b for _, b in self.bits]}
         columns = {name: np.array(own, dtype=object) for name, own in ends.items()}
-        return write_frame({**columns, "bits": np.array([*self.bits.values()])}, library)
+        return write_frame({**columns, "bits": np.array([*self.bits.values()])}, library or self.library)
 
 
 @dataclass(frozen=True)
@@ -200,6 +204,7 @@ class BestExplanations(Sequence[Explanation]):
     found: tuple[Explanation, ...]
     posterior: tuple[float, ...]
     open_names: tuple[str, ...]
+    library: str | None = field(default=None, compare=False)
 
     def __getitem__(self, place: Any) -> Any:
         return self.found[place]
@@ -225,7 +230,7 @@ class BestExplanations(Sequence[Explanation]):
     def to_frame(self, library: str | None = None) -> Any:
         """Give a frame of one line for each: the states, and "probability"."""
         columns = {name: np.array([one[name] for one in self.found], dtype=object) for name in self.open_names}
-        return write_frame({**columns, "probability": np.array(self.posterior)}, library)
+        return write_frame({**columns, "probability": np.array(self.posterior)}, library or self.library)
 
 
 @dataclass(frozen=True)

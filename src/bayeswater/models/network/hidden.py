@@ -19,6 +19,7 @@ from bayeswater.data.frames import (
     frame_names,
     given_names,
     is_frame,
+    library_of,
     materialised,
     read_frame,
     take_columns,
@@ -119,7 +120,7 @@ class HiddenFit:
         }
         for field in ("log_likelihood", "n_parameters", "score"):
             columns[field] = np.array([getattr(one, field) for one in self.candidates])
-        return write_frame(columns, library)
+        return write_frame(columns, library or self.network.library)
 
 
 def learn_hidden(
@@ -204,7 +205,7 @@ def learn_hidden(
     if not best[2][0].has_converged:
         warn_user(f"EM was stopped after {MOST_ROUNDS} rounds, the last of which still gained", ConvergenceWarning)
     return HiddenFit(
-        BayesianNetwork.from_core(best[1]),
+        BayesianNetwork.from_core(best[1], library=library_of(X)),
         tuple(choices),
         criterion,
         tuple(one[0] for one in fits),

@@ -56,6 +56,9 @@ Given = Mapping[str, Any] | None
 class Queries(ABC):
     """What a joint distribution says of some variables, given others."""
 
+    library: str | None = None
+    """Library of the frame that it was learned from, in which answers are written; None for Arrow."""
+
     @property
     @abstractmethod
     def core(self) -> Network:
@@ -151,11 +154,11 @@ class Queries(ABC):
         try:
             answer = sampling.try_exactly(factors, nodes, observed, soft)
             if answer is not None:
-                return Distribution(variables, answer)
+                return Distribution(variables, answer, library=self.library)
             found = sampling.estimate(factors, nodes, observed, soft, core.names)
         except ImpossibleEvidence:
             raise impossible_evidence(evidence, soft_evidence) from None
-        return EstimatedDistribution(variables, found.probability, found)
+        return EstimatedDistribution(variables, found.probability, found, library=self.library)
 
     def posteriors(
         self,
@@ -268,7 +271,8 @@ class Queries(ABC):
             if found.impossible[0]:
                 raise impossible_evidence(evidence, soft_evidence)
             states = zip(core.variables, found.states[0].tolist(), strict=True)
-            return Explanation({v.name: v.states[code] for v, code in states}, float(found.log_probability[0]))
+            labels = {v.name: v.states[code] for v, code in states}
+            return Explanation(labels, float(found.log_probability[0]), self.library)
         rows = self._rows(evidence, unseen)
         found = most_probable_explanation(self._tree, rows, soft_of(core, soft_evidence, len(rows)))
         tell_impossible(found.impossible, "cells stay as they are")

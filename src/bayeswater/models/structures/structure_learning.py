@@ -136,6 +136,11 @@ class LearnedStructure:
         seconds, scores = np.array(self.search.curve).reshape(-1, 2).T
         return write_frame({"seconds": seconds, "score": scores}, self.table.library)
 
+    def to_frame(self) -> Any:
+        """Give a frame of one line for each arc, "from" and "to", in the library of the rows."""
+        ends = zip(("from", "to"), zip(*self.graph.edges(), strict=True), strict=False)
+        return write_frame({"from": [], "to": []} | dict(ends), self.table.library)
+
     def _repr_html_(self) -> str:
         drawing = Safe(to_svg(self.graph)) if len(self.graph) <= MOST_DRAWN else ""
         return preformatted(repr(self)) + drawing
