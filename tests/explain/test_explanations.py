@@ -422,3 +422,12 @@ def test_hashed_words_are_named_by_their_hash():
     words = [word for one in model.explain(X.slice(0, 10)) for word, _ in one.words.get("note", [])]
     assert words
     assert all(word.startswith("hash ") for word in words)
+
+
+@pytest.mark.parametrize("setting", [{"class_weight": "balanced"}, {"class_prior": [0.5, 0.5]}])
+def test_a_class_prior_that_was_set_is_not_told_as_a_frequency_of_rows(setting):
+    rows, labels = pa.table({"colour": ["red", "red", "green", "red"]}), ["apple", "apple", "pea", "apple"]
+    plain, model = NaiveBayes().fit(rows, labels), NaiveBayes(**setting).fit(rows, labels)
+    assert "taken to be" not in str(plain.explain(rows)[0]) and "frequent as" in str(plain.explain(rows)[0])
+    assert "is taken to be as frequent as" in str(model.explain(rows)[0])
+    assert "被视为同样常见" in str(model.explain(rows, lang="zh")[0])

@@ -81,6 +81,7 @@ class RowExplanation:
     _find_turning: Callable[[], Turning] = field(compare=False)
     _language: Language = field(default=EN, compare=False)
     _is_weighted: bool = field(default=False, compare=False)  # with weights a shift of each class is learned
+    _prior_is_set: bool = field(default=False, compare=False)
 
     @cached_property
     def _search(self) -> Turning:
@@ -203,14 +204,14 @@ class RowExplanation:
         size = abs(self.intercept)
         if self._is_weighted:
             return self._language.say("frequency and shift")
-        more, fewer = self.prediction, self.against
+        more, fewer, taken = self.prediction, self.against, "taken for " * self._prior_is_set
         if self.intercept < 0:
             more, fewer = fewer, more
         if size <= np.log(ALIKE):
-            return self._language.say("as frequent", a=quoted(more), b=quoted(fewer))
+            return self._language.say(f"{taken}as frequent", a=quoted(more), b=quoted(fewer))
         if not isfinite(size):
             return self._language.say("never", a=quoted(fewer))
-        return self._language.say("times as frequent", a=quoted(more), b=quoted(fewer), times=ratio(size))
+        return self._language.say(f"{taken}times as frequent", a=quoted(more), b=quoted(fewer), times=ratio(size))
 
     def _notes(self) -> list[str]:
         notes, say = [], self._language.say

@@ -184,6 +184,7 @@ class Explanations(Sequence[RowExplanation]):
     _decisions: RowDecisions = field(repr=False)
     _library: str | Alongside | None = None
     lang: str = field(default="en", kw_only=True)
+    _prior_is_set: bool = field(default=False, kw_only=True)
 
     @classmethod
     def of(
@@ -206,10 +207,10 @@ class Explanations(Sequence[RowExplanation]):
             names, contributions, intercept, log_odds, classes, verdicts, impossible, terms, views, decisions, library
         )
 
-    def told_in(self, lang: str) -> Self:
-        """Give the same in the words of another language."""
+    def told_in(self, lang: str, prior_is_set: bool = False) -> Self:
+        """Give the same in the words of another language; a class prior that was set is no frequency of rows."""
         views = tuple(replace(view, language=Language.of(lang)) for view in self._views)
-        return replace(self, lang=lang, _views=views)
+        return replace(self, lang=lang, _views=views, _prior_is_set=prior_is_set)
 
     @property
     def prediction(self) -> Array:
@@ -270,6 +271,7 @@ class Explanations(Sequence[RowExplanation]):
             calibrated_log_odds=None if calibrated is None else float(log_ratio(*calibrated[i, [chosen, against]])),
             is_impossible=bool(self._is_impossible[i]),
             _language=Language.of(self.lang),
+            _prior_is_set=self._prior_is_set,
             **self._of_cells(i, chosen, against),
         )
 

@@ -44,7 +44,7 @@ from bayeswater.models.calibrating import (
     learned_calibration,
     review_of_batches,
 )
-from bayeswater.models.settings import require_names
+from bayeswater.models.settings import prior_is_set, require_names
 from bayeswater.models.streaming.answering import cell_names, in_memory, letting_missing_in, over_rows
 from bayeswater.models.streaming.fitting import score_source
 from bayeswater.models.streaming.passes import Examples
@@ -188,7 +188,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             Frequencies that hold where X comes from: the same as this model with its class prior set to them.
             "estimate" finds them from X itself; `estimate_class_prior` tells what they are.
         return_risk : bool, default False
-            Whether to give a pair: the actions, and the risks of all of them.
+            Whether to give a pair: the actions, and the risks of all of them in the order of `loss`, or the classes.
 
         Returns
         -------
@@ -382,7 +382,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         alongside, X = Alongside(self._library, index_of(X)), in_styles(materialised(X), self.read_as_.styles)
         table = self._table(X)
         told = self._decided(table).compared(against, self._class_variable), self._decisions(table)
-        return self._reasons(X, table, ExplainedRows(*told, self.classes_, alongside)).told_in(lang)
+        return self._reasons(X, table, ExplainedRows(*told, self.classes_, alongside)).told_in(lang, prior_is_set(self))
 
     def curve(self, column: str) -> ColumnCurve:
         """Give what was learned of a column in each class, as plain data for a picture.

@@ -231,3 +231,9 @@ def require_decay(factor: Any, class_count: Array) -> None:
             f"factor is {factor!r}, by which a class would count as {least:.3g} rows, less than a float64 can hold "
             "with all its digits; add newer rows of it first, or fit again without it"
         )
+
+
+def prior_is_set(estimator: Any) -> bool:
+    """Tell whether classes are taken to be more or less frequent than the counted rows say."""
+    own, settings = vars(estimator), ("class_prior", "priors", "class_weight")
+    return own.get("fit_prior") is False or any(own.get(name) is not None for name in settings)
