@@ -8,14 +8,24 @@ from tests.oracles.local_scores import is_acyclic
 from bayeswater.kernels.threads import threads
 from bayeswater.structure.bootstrap import arc_counts, averaged_parents, significance_threshold
 from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.scores import Score
 
 KNOWN = Knowledge.of(tuple("abcde"))
 
 
+def repeated(codes, n_states, knowledge, n, **settings):
+    """Counts of arcs of searches for BIC."""
+
+    def scores(order, rows):
+        return LocalScores(codes[order][:, rows], n_states[order], Score("bic"))
+
+    return arc_counts(scores, codes.shape[1], knowledge, n, **settings)
+
+
 def counts(n=20, **settings):
     codes, n_states = chained_rows(200, [2, 3, 2, 2, 2], seed=1)
-    return arc_counts(codes, n_states, Score("bic"), KNOWN, n, method="hill_climb", seed=4, **settings)
+    return repeated(codes, n_states, KNOWN, n, method="hill_climb", seed=4, **settings)
 
 
 def test_the_counts_do_not_depend_on_the_number_of_threads():
@@ -29,8 +39,8 @@ def test_rows_of_weight_zero_are_never_drawn():
     codes, n_states = chained_rows(200, [2, 3, 2, 2, 2], seed=1)
     weight = np.repeat([1.0, 0.0], 100)
     codes[1, 100:] = codes[4, 100:]
-    arcs = arc_counts(codes, n_states, Score("bic"), KNOWN, 10, method="hill_climb", seed=1, weight=weight)
-    kept = arc_counts(codes[:, :100], n_states, Score("bic"), KNOWN, 10, method="hill_climb", seed=1)
+    arcs = repeated(codes, n_states, KNOWN, 10, method="hill_climb", seed=1, weight=weight)
+    kept = repeated(codes[:, :100], n_states, KNOWN, 10, method="hill_climb", seed=1)
     assert arcs.sum() > 0
     assert arcs[1, 4] + arcs[4, 1] <= max(3, kept[1, 4] + kept[4, 1])
 
@@ -74,7 +84,7 @@ def test_the_averaged_graph_has_no_cycle_and_takes_the_stronger_arcs_first():
 def test_an_arc_that_knowledge_directs_directs_those_that_follow_from_it():
     codes, n_states = chained_rows(2000, [2, 2, 2], seed=1)  # a -- b -- c
     known = Knowledge.of(("a", "b", "c"), forbidden=[("b", "a")])
-    arcs = arc_counts(codes, n_states, Score("bic"), known, 5, method="exact", seed=1)
+    arcs = repeated(codes, n_states, known, 5, method="exact", seed=1)
     np.testing.assert_array_equal(arcs, [[0, 5, 0], [0, 0, 5], [0, 0, 0]])
 
 
@@ -93,7 +103,7 @@ def test_the_averaged_graph_keeps_to_what_is_known(known):
     codes, n_states = chained_rows(200, [2, 2, 2], seed=1)
     codes[1] = np.where(np.arange(200) % 10 == 0, 1 - codes[0], codes[0])
     knowledge = Knowledge.of(("a", "b", "c"), **known)
-    arcs = arc_counts(codes, n_states, Score("bic"), knowledge, 10, method="hill_climb", seed=4)
+    arcs = repeated(codes, n_states, knowledge, 10, method="hill_climb", seed=4)
     parents = averaged_parents(arcs, 10, 0.5, knowledge)
     assert 1 in parents[0] and 0 not in parents[1]
     assert averaged_parents(arcs, 10, 0.5, Knowledge.of(("a", "b", "c"), max_parents=0)) == ((), (), ())

@@ -20,17 +20,15 @@ import numpy as np
 from bayeswater.kernels.threads import ordered_map, threads
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import PartlyDirected, equivalence_class
+from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.knowledge import Knowledge
-from bayeswater.structure.local_scores import LocalScores
-from bayeswater.structure.scores import Score
 from bayeswater.structure.search import search
 from bayeswater.typing import Array
 
 
 def arc_counts(
-    codes: Array,
-    n_states: Array,
-    score: Score,
+    scores: Callable[[Array, Array], FamilyScores],
+    n_rows: int,
     knowledge: Knowledge,
     n: int,
     *,
@@ -42,8 +40,15 @@ def arc_counts(
     """Repeat a search n times on rows drawn with replacement: (n_variables, n_variables) counts [parent, child].
 
     Every repetition draws from a stream of its own, so the counts do not depend on the number of threads.
+
+    Parameters
+    ----------
+    scores : gives those of some variables, in an order, over some rows
+    n_rows : how many rows there are
+    knowledge, method : of the searches
+    weight : (n_rows,), by which rows are drawn
     """
-    n_rows = codes.shape[1]
+    n_variables = len(knowledge.names)
     share = None if weight is None else weight / weight.sum()
     by_name = in_order_of_names(knowledge.names)
 
@@ -51,15 +56,14 @@ def arc_counts(
         rng = np.random.default_rng(stream)
         rows = rng.choice(n_rows, size=n_rows, p=share)
         order = rng.permutation(by_name)
-        local_scores = LocalScores(codes[order][:, rows], n_states[order], score)
         known = knowledge.take(order)
         with threads(1):  # the repetitions are what is divided among threads
-            found = search(local_scores, known, method, seed=int(rng.integers(2**31)))
+            found = search(scores(order, rows), known, method, seed=int(rng.integers(2**31)))
         arcs = np.empty((len(order), len(order)))
         arcs[np.ix_(order, order)] = _arcs(Dag(known.names, tuple(tuple(sorted(own)) for own in found.parents)), known)
         return arcs
 
-    total = np.zeros((len(n_states), len(n_states)))
+    total = np.zeros((n_variables, n_variables))
     for done, arcs in enumerate(ordered_map(once, np.random.SeedSequence(seed).spawn(n)), start=1):
         total += arcs
         if progress is not None:

@@ -10,6 +10,7 @@ from bayeswater import (
     LinearGaussian,
     MixedNetwork,
     ParameterError,
+    bootstrap_structure,
     independence_test,
     learn_structure,
     score_structure,
@@ -109,3 +110,16 @@ def test_what_cannot_be_learned_from_is_refused(rows):
     few = pd.DataFrame({"s": list("abcabc"), "x": np.arange(6.0), "y": [1.0, 4.0, 2.0, 8.0, 5.0, 7.0]})
     with pytest.raises(DataError, match="without variance"):
         learn_structure(few, numbers="gaussian", required="s -> y; x -> y")
+
+
+def test_numbers_that_stay_numbers_are_drawn_anew_with_their_rows():
+    rng = np.random.default_rng(3)
+    group = rng.choice(["a", "b"], 300)
+    height = np.where(group == "a", 1.0, 4.0) + rng.normal(size=300)
+    frame = pd.DataFrame({"group": group, "height": height, "weight": 2 * height + rng.normal(size=300)})
+    found = bootstrap_structure(frame, n=12, numbers="gaussian")
+    assert list(found.graph(0.9).edges()) == [("group", "height"), ("height", "weight")]
+    assert found.counts[1, 0] == 0  # no arc leads from a number to states
+    assert np.array_equal(found.counts, bootstrap_structure(frame, n=12, score="bic-cg").counts)
+    network = found.network(0.9)
+    assert network.regression("weight").slopes["height"] == pytest.approx(2.0, abs=0.1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
 
@@ -12,12 +12,16 @@ from bayeswater.data.frames import write_frame
 from bayeswater.data.weights import require_rows
 from bayeswater.errors import ParameterError
 from bayeswater.markup import bar, html_table, paragraphs
+from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.models.network.bayesian_network import BayesianNetwork
+from bayeswater.models.structures.mixed_learning import NumbersAndStates, is_mixed
 from bayeswater.models.structures.state_table import StateTable
-from bayeswater.models.structures.structure_learning import checked_seed, require_complete
+from bayeswater.models.structures.structure_learning import checked_seed, require_complete, without_prior
 from bayeswater.structure.bootstrap import arc_counts, averaged_parents, in_order_of_names, significance_threshold
 from bayeswater.structure.dag import Dag
+from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.knowledge import Arcs, Knowledge
+from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.notation import quoted
 from bayeswater.structure.scores import as_score
 from bayeswater.structure.search import METHODS
@@ -33,14 +37,14 @@ class ArcStrengths:
 
     Attributes
     ----------
-    table : StateTable
+    table : StateTable, or NumbersAndStates where numbers stay numbers
     counts : array (n_variables, n_variables) of repetitions with the arc [parent, child]; one that the rows cannot
         direct counts half each way
     n : repetitions
     knowledge : what was known beforehand
     """
 
-    table: StateTable
+    table: StateTable | NumbersAndStates
     counts: Array
     n: int
     knowledge: Knowledge
@@ -69,13 +73,14 @@ class ArcStrengths:
             raise ParameterError(f"threshold is {threshold!r}; give a number from 0 to 1")
         return Dag(self.table.names, averaged_parents(self.counts, self.n, threshold, self.knowledge))
 
-    def network(self, threshold: float | None = None, **prior: Any) -> BayesianNetwork:
-        """The averaged graph with tables estimated from all rows; see `BayesianNetwork.from_data`."""
-        states = {variable.name: variable.states for variable in self.table.variables}
+    def network(self, threshold: float | None = None, **prior: Any) -> BayesianNetwork | MixedNetwork:
+        """The averaged graph with tables and regressions estimated from all rows; see `BayesianNetwork.from_data`."""
+        table = self.table
+        states = {variable.name: variable.states for variable in table.variables if variable is not None}
         prior = prior or {"equivalent_sample_size": 1.0}
-        frame = self.table.to_frame()
-        return BayesianNetwork.from_data(
-            self.graph(threshold), frame, states=states, sample_weight=self.table.weight, **prior
+        kind = MixedNetwork if isinstance(table, NumbersAndStates) else BayesianNetwork
+        return kind.from_data(
+            self.graph(threshold), table.to_frame(), states=states, sample_weight=table.weight, **prior
         )
 
     def _pairs(self) -> list[tuple[str, str, float, float]]:
@@ -123,6 +128,7 @@ def bootstrap_structure(
     tiers: Sequence[Sequence[str]] | None = None,
     max_parents: int | None = None,
     seed: int = 0,
+    numbers: str | None = None,
     discretize: str = "equal_frequency",
     columns: Mapping[Any, Any] | None = None,
     sample_weight: Any = None,
@@ -133,8 +139,8 @@ def bootstrap_structure(
     Parameters
     ----------
     n : repetitions
-    data, score, method, graph_prior, required, forbidden, tiers, max_parents, discretize, columns, sample_weight : as
-        in `learn_structure`; cuts of numbers are made once, from all rows
+    data, score, method, graph_prior, required, forbidden, tiers, max_parents, numbers, discretize, columns,
+        sample_weight : as in `learn_structure`; cuts of numbers are made once, from all rows
     seed : of the draws
     progress : told the number of repetitions done
 
@@ -150,20 +156,35 @@ def bootstrap_structure(
     >>> found = bootstrap_structure(frame, n=20)
     >>> print(found.strength[0, 1], list(found.graph().edges()))
     1.0 [('a', 'b')]
+
+    With ``numbers="gaussian"`` numbers stay numbers, and `network` is a `MixedNetwork`.
     """
     if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
         raise ParameterError(f"n is {n!r}; give the number of repetitions, 1 or more")
     checked_seed(seed)
     if method not in METHODS:
         raise ParameterError(f"method is {method!r}; choose one of {', '.join(METHODS)}")
-    table = StateTable.of(data, discretize, columns, sample_weight)
-    require_rows(table.weight)
-    require_complete(table)
+    table: StateTable | NumbersAndStates
+    scores: Callable[[Array, Array], FamilyScores]
+    if is_mixed(numbers, score):
+        table = mixed = NumbersAndStates.of(data, discretize, columns, sample_weight)
+        scored_by = without_prior(score, graph_prior)
+        scores = partial(mixed.scores, scored_by)
+    else:
+        table = states = StateTable.of(data, discretize, columns, sample_weight)
+        require_rows(table.weight)
+        require_complete(states)
+        of_states = as_score(score, graph_prior)
+
+        def scores(order: Array, rows: Array) -> FamilyScores:
+            return LocalScores(states.codes[order][:, rows], states.n_states[order], of_states)
+
     knowledge = Knowledge.of(table.names, required, forbidden, tiers, max_parents)
+    if isinstance(table, NumbersAndStates):
+        knowledge = table.known(knowledge)
     counts = arc_counts(
-        table.codes,
-        table.n_states,
-        as_score(score, graph_prior),
+        scores,
+        table.codes.shape[1],
         knowledge,
         int(n),
         method=method,

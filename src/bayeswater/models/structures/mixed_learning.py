@@ -144,9 +144,12 @@ class NumbersAndStates:
             columns[name] = values if variable is None else label_column(codes, variable)
         return write_frame(columns, self.library)
 
-    def scores(self, score: MomentScore) -> MomentScores:
-        """Scores of all families."""
-        return MomentScores(self.codes, self.values, self.is_number, self.n_states, score, self.weight)
+    def scores(self, score: MomentScore, order: Array | None = None, rows: Array | None = None) -> MomentScores:
+        """Scores of all families; or of variables in another order, over rows that were drawn by their weights."""
+        if order is None or rows is None:
+            return MomentScores(self.codes, self.values, self.is_number, self.n_states, score, self.weight)
+        codes, values = (part[order][:, rows] for part in (self.codes, self.values))
+        return MomentScores(codes, values, self.is_number[order], self.n_states[order], score)
 
     def known(self, knowledge: Knowledge) -> Knowledge:
         """Add that no arc leads from a number to a variable with states."""

@@ -303,7 +303,7 @@ def learn_structure(
         rows = NumbersAndStates.of(data, discretize, columns, sample_weight)
         knowledge = rows.known(Knowledge.of(rows.names, required, forbidden, tiers, max_parents))
         begin = _beginning(start, rows.names, knowledge)
-        return _learn_mixed(rows, _without_prior(score, graph_prior), knowledge, method, start=begin, **search_settings)
+        return _learn_mixed(rows, without_prior(score, graph_prior), knowledge, method, start=begin, **search_settings)
     table = StateTable.of(data, discretize, columns, sample_weight)
     require_rows(table.weight)
     if missing == "error":
@@ -346,7 +346,8 @@ def _beginning(start: Any, names: Sequence[str], knowledge: Knowledge) -> Begin:
     return tuple(map(frozenset, dag.parents))
 
 
-def _without_prior(score: Any, graph_prior: Any) -> MomentScore:
+def without_prior(score: Any, graph_prior: Any) -> MomentScore:
+    """Read a score of numbers, which has no prior of graphs."""
     if graph_prior != "uniform":
         raise ParameterError(f"graph_prior is {graph_prior!r}; with numbers it can be 'uniform'")
     return as_moment_score(score)
@@ -395,7 +396,7 @@ def score_structure(
     if is_mixed(numbers, score):
         mixed = NumbersAndStates.of(data, discretize, columns, sample_weight)
         dag = ordered(dag, mixed.names, "graph")
-        local_scores = mixed.scores(_without_prior(score, graph_prior))
+        local_scores = mixed.scores(without_prior(score, graph_prior))
         return _of_graph(dag, local_scores, per_node=per_node)
     table = StateTable.of(data, discretize, columns, sample_weight, bins=_bins(graph), nodes=dag.names)
     require_rows(table.weight)
