@@ -146,12 +146,14 @@ class EmFit:
     Attributes
     ----------
     tables : P(own | parents), one for each variable
+    counts : that the rows are expected to have by these tables
     log_likelihood : of the rows before each round, and of the last tables
     n_rounds : rounds that were made
     has_converged : whether the last one changed hardly anything
     """
 
     tables: tuple[Array, ...]
+    counts: tuple[Array, ...]
     log_likelihood: tuple[float, ...]
     n_rounds: int
     has_converged: bool
@@ -182,7 +184,7 @@ def fit_by_em(
         if reached < objective - SLACK * abs(objective):
             warn_user(f"the likelihood fell from {objective} to {reached} in round {n_rounds}", PrecisionWarning)
         if reached - objective <= tolerance * rows.n_rows:
-            return EmFit(factors.tables, tuple(way), n_rounds, has_converged=True)
+            return EmFit(factors.tables, tuple(counts), tuple(way), n_rounds, has_converged=True)
         objective = reached
         if n_rounds < max_rounds:
             tables = [conditional_table(count, pseudo) for count, pseudo in zip(counts, pseudo_counts, strict=True)]
@@ -191,7 +193,7 @@ def fit_by_em(
         f"EM was stopped after {max_rounds} rounds, the last of which still gained; raise max_rounds, or the tolerance",
         ConvergenceWarning,
     )
-    return EmFit(factors.tables, tuple(way), max_rounds, has_converged=False)
+    return EmFit(factors.tables, tuple(counts), tuple(way), max_rounds, has_converged=False)
 
 
 class Expectation:

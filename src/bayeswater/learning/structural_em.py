@@ -3,11 +3,13 @@
 In turn, the tables of the graph so far are estimated by EM; missing cells are drawn a few times from what the network
 says of them, given all that is known of their row; and a graph is searched for on the rows so completed. Graphs are
 scored by what is known alone: the log-likelihood of the cells that are there, less the price of the parameters (that of
-BIC where the score has none). The best is kept, and it ends when a round brings none better.
+BIC where the score has none). The best is kept, and it ends when a round brings none better. Until then tables need not
+be better than a parameter costs; those of the best graph are the likeliest in the end.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -21,7 +23,7 @@ from bayeswater.structure.hill_climbing import Parents
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.scores import Score
-from bayeswater.structure.search import BY_TESTS, TIME_IS_UP, Progress, Search, SearchClock, search
+from bayeswater.structure.search import BY_TESTS, TIME_IS_UP, Progress, Search, SearchClock, search, settled
 from bayeswater.typing import Array
 
 DRAWS = 5
@@ -37,8 +39,12 @@ them."""
 TOLERANCE = 1e-5
 """Gain of a row below which EM ends: that of a thousand rows is far less than the price of a parameter."""
 
-Searching = Callable[[LocalScores, Parents], Search]
-"""Searches for a graph, given what to count and where to begin."""
+WHOLE_ROUND = 1
+"""The round that searches as far as was asked for, the first being 0; the one before it knows its cells from even
+tables, and those after it begin near their end, so that a climb is enough for them."""
+
+Searching = Callable[[LocalScores, Parents, bool], Search]
+"""Searches for a graph, given what to count, where to begin, and whether a climb is enough."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +92,14 @@ class Problem:
     def __post_init__(self) -> None:
         object.__setattr__(self, "cards", tuple(self.n_states.tolist()))
 
+    @cached_property
+    def price(self) -> float:
+        """Nats that a parameter costs, at least one: less is not told of a graph on its way."""
+        n_rows = float(self.codes.shape[1] if self.weight is None else self.weight.sum())
+        return max(1.0, -self.criterion.terms(1.0, 2, n_rows).constant)
+
     def estimated(self, parents: Parents, completed: Array | None = None) -> Estimated:
-        """Estimate the tables of a graph by EM, from even ones or from those of completed rows, and score it."""
+        """Estimate tables of a graph by EM, roughly, from even ones or from those of completed rows; and score it."""
         axes = tuple(tuple(sorted(own)) for own in parents)
         shapes = [(*(self.cards[x] for x in own), self.cards[y]) for y, own in enumerate(axes)]
         pseudo = [np.full(shape[-1], PSEUDO_ROWS / float(np.prod(shape))) for shape in shapes]
@@ -97,13 +109,21 @@ class Problem:
             counts = [joint_counts(completed, (*own, y), shapes[y], None) for y, own in enumerate(axes)]
             tables = [conditional_table(count, own) for count, own in zip(counts, pseudo, strict=True)]
         rows = Expectation(self.codes, axes, self.cards, self.weight)
-        fit = fit_by_em(Factors(self.cards, axes, tuple(tables)), rows, pseudo, tolerance=TOLERANCE)
-        smooth = Factors(self.cards, axes, fit.tables)
-        likeliest = fit_by_em(smooth, rows, [np.zeros(shape[-1]) for shape in shapes], tolerance=TOLERANCE)
+        return self._judged(parents, rows, Factors(self.cards, axes, tuple(tables)), self.price / rows.n_rows)
+
+    def polished(self, found: Estimated) -> Estimated:
+        """Go on with EM to the likeliest tables."""
+        return self._judged(found.parents, found.rows, found.factors, TOLERANCE)
+
+    def _judged(self, parents: Parents, rows: Expectation, begin: Factors, tolerance: float) -> Estimated:
+        shapes = [table.shape for table in begin.tables]
+        fit = fit_by_em(begin, rows, [np.zeros(shape[-1]) for shape in shapes], tolerance=tolerance)
+        pseudo = [np.full(shape[-1], PSEUDO_ROWS / float(np.prod(shape))) for shape in shapes]
+        smooth = Factors(self.cards, begin.parents, tuple(map(conditional_table, fit.counts, pseudo)))
         price = sum(
             self.criterion.terms(float(np.prod(shape[:-1])), shape[-1], rows.n_rows).constant for shape in shapes
         )
-        return Estimated(parents, rows, smooth, float(likeliest.log_likelihood[-1] + price))
+        return Estimated(parents, rows, smooth, float(fit.log_likelihood[-1] + price))
 
 
 def structural_em(
@@ -144,26 +164,35 @@ def structural_em(
     on_copies, copied_weight = of_copies(score, codes.shape[1], best.rows.n_rows, weight, weigh=weigh_copies)
     rounds, searches = [best.score], []
     is_time_left(best)
+    nothing = problem.price  # gains that rough tables cannot tell
+    n_copies = 1 if weigh_copies or not has_price(score) else DRAWS  # as how many rows one counts in a search
     ended = f"{MOST_ROUNDS} rounds of structural EM were made"
-    for _ in range(MOST_ROUNDS):
+    for turn in range(MOST_ROUNDS):
         copies = best.rows.draw(best.factors, DRAWS, rng).reshape(len(codes), -1)
-        found = search(LocalScores(copies, n_states, on_copies, copied_weight), best.parents)
+        local_scores = LocalScores(copies, n_states, on_copies, copied_weight)
+        found = search(local_scores, best.parents, turn != WHOLE_ROUND)
         searches.append(found)
         ended = "a round of structural EM brought nothing better"
-        if found.parents == best.parents:
+        gain = np.inf if turn == 0 or weigh_copies else found.score - local_scores.total(best.parents)
+        if found.parents == best.parents or gain <= n_copies * nothing:
             break
         new = problem.estimated(found.parents, copies)
         rounds.append(new.score)
-        if new.score <= best.score:
+        gains = new.score > best.score + (nothing if turn else 0.0)
+        if new.score > best.score:
+            best = new
+            if not is_time_left(best):
+                ended = TIME_IS_UP
+                break
+        if not gains:
             break
-        best = new
-        if not is_time_left(best):
-            ended = TIME_IS_UP
-            break
+    best = problem.polished(best)
+    rounds[rounds.index(max(rounds))] = best.score
+    curve[-1] = (perf_counter() - began, best.score)
     found = Search(
         best.parents,
         best.score,
-        searches[-1].method,
+        searches[min(WHOLE_ROUND, len(searches) - 1)].method,
         sum(one.n_steps for one in searches),
         ended,
         tuple(curve),
@@ -229,14 +258,19 @@ def find_graph(
         return search(
             local_scores, knowledge, method, start=start, time_limit=time_limit, progress=progress, **settings
         ), ()
-    clock = SearchClock(time_limit, progress)
+    clock, is_long = SearchClock(time_limit, progress), settled(method, knowledge) == "order"
     found = structural_em(
         codes,
         n_states,
         score,
         # Half of the time that is left, so that there is some for a round on cells that were filled in better.
-        lambda local_scores, begin: search(
-            local_scores, knowledge, method, start=begin, time_limit=clock.half_of_the_rest, **settings
+        lambda local_scores, begin, is_brief: search(
+            local_scores,
+            knowledge,
+            "tabu" if is_brief and is_long else method,
+            start=begin,
+            time_limit=clock.half_of_the_rest,
+            **settings,
         ),
         start=knowledge.start if start is None else start,
         weight=weight,

@@ -27,8 +27,8 @@ from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.scores import Score
 from bayeswater.typing import Array
 
-MOST_VARIABLES = 25
-"""Variables beyond which the subsets alone (9 bytes each) take over 300 MB."""
+MOST_VARIABLES = 28
+"""Variables beyond which the subsets alone (9 bytes each) take over 2.3 GB, and all orders some minutes."""
 
 AT_A_TIME = 256
 """Sets of parents that are counted together, between two looks at the clock."""

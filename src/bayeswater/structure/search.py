@@ -158,10 +158,7 @@ def search(
         raise ParameterError(f"method is {method!r}; choose one of {', '.join(METHODS)}")
     way = SearchClock(time_limit, progress)
     start = knowledge.start if start is None else start
-    cost = forecast(knowledge)
-    if method == "auto":
-        is_cheap = cost.n_families <= CHEAP_PARENT_SETS and cost.n_bytes <= CHEAP_BYTES
-        method = "exact" if is_cheap else "order"
+    method, cost = settled(method, knowledge), forecast(knowledge)
     if method in ("hill_climb", "tabu"):
         found, n_steps, scores, stopped = _climbs(local_scores, knowledge, way, method, start, restarts, perturb, seed)
     elif method == "order":
@@ -196,6 +193,14 @@ def search(
         local_scores.is_full,
         str(cost) if method == "exact" else "",
     )
+
+
+def settled(method: str, knowledge: Knowledge) -> str:
+    """Give the search that is made: of "auto", exact where that is cheap."""
+    if method != "auto":
+        return method
+    cost = forecast(knowledge)
+    return "exact" if cost.n_families <= CHEAP_PARENT_SETS and cost.n_bytes <= CHEAP_BYTES else "order"
 
 
 Outcome = tuple[FoundGraph, int, tuple[float, ...], str]

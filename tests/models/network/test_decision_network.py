@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.networks.nets import asia
 
-from bayeswater import BayesianNetwork, DecisionNetwork, ImpossibleEvidence, Loss, NetworkFileError, ParameterError
+from bayeswater import (
+    BayesianNetwork,
+    DecisionNetwork,
+    ImpossibleEvidence,
+    Loss,
+    NetworkFileError,
+    NetworkFileWarning,
+    ParameterError,
+)
 
 seeds = st.integers(0, 10_000)
 
@@ -289,3 +297,47 @@ def test_impossible_evidence_is_told():
     diagram = DecisionNetwork("a; d -> u", {"a": [1.0, 0.0]}, {"d": 2}, {"u": [1, 0]})
     with pytest.raises(ImpossibleEvidence):
         diagram.expected_utility({"a": 1})
+
+
+def test_what_cannot_be_met_is_not_listed():
+    policy = oil().policy("drill")
+    told = [
+        tuple(row) for row in zip(*(policy.to_frame()[name].to_pylist() for name in ("test", "seismic")), strict=True)
+    ]
+    assert len(told) == int(policy.possible.sum()) < policy.possible.size
+    assert ("no", "open") not in told
+    assert ("no", "no result") in told
+    assert repr(policy).count("\n") == len(told)
+
+
+SUMS = """<smile version="1.0" id="d"><nodes>
+  <decision id="act"><state id="yes"/><state id="no"/></decision>
+  {more}
+  <utility id="u"><parents>act</parents><utilities>10 1</utilities></utility>
+  <utility id="v"><parents>act</parents><utilities>-20 0</utilities></utility>
+  {mau}
+</nodes></smile>"""
+
+
+def test_weighted_sums_of_utilities_are_read(tmp_path):
+    path = tmp_path / "sums.xdsl"
+    mau = "<mau id='all'><parents>part v</parents><weights>3 0.5</weights></mau>"
+    mau += "<mau id='part'><parents>u</parents><weights>2</weights></mau>"
+    path.write_text(SUMS.format(more="", mau=mau), encoding="utf-8")
+    assert DecisionNetwork.read(path).policy("act").utilities.tolist() == [50.0, 6.0]
+    for wrong, words in (("<weights>1</weights>", "2 parents and 1 weights"), ("<weights>a b</weights>", "no numbers")):
+        path.write_text(SUMS.format(more="", mau=f"<mau id='m'><parents>u v</parents>{wrong}</mau>"), encoding="utf-8")
+        with pytest.raises(NetworkFileError, match=words):
+            DecisionNetwork.read(path)
+    expression = "<mau id='m'><parents>u v</parents><expressions>u*v</expressions></mau>"
+    path.write_text(SUMS.format(more="", mau=expression), encoding="utf-8")
+    with pytest.raises(NetworkFileError, match="mau"):
+        DecisionNetwork.read(path)
+
+
+def test_an_order_of_decisions_that_a_file_leaves_open_is_told(tmp_path):
+    path = tmp_path / "open.xdsl"
+    more = '<decision id="then"><state id="a"/><state id="b"/></decision>'
+    path.write_text(SUMS.format(more=more, mau=""), encoding="utf-8")
+    with pytest.warns(NetworkFileWarning, match="'act' or 'then' is decided first"):
+        DecisionNetwork.read(path)

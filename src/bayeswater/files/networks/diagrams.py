@@ -109,6 +109,7 @@ def _from_xdsl(file: XmlFile) -> FromFile:
     identifiers = {id(node): node.attributes.get("id", "") for node in nodes}
     sizes = {identifiers[id(node)]: max(1, sum(child.tag == "state" for child in node.children)) for node in nodes}
     kinds, numbers, plain = dict[str, str](), dict[str, list[str]](), []
+    weights, nodes = _weights(file, nodes)
     for node in nodes:
         name = identifiers[id(node)]
         if node.tag not in ("decision", "utility"):
@@ -119,6 +120,8 @@ def _from_xdsl(file: XmlFile) -> FromFile:
         n_rows = prod(sizes.get(parent, 1) for parent in parents)
         if node.tag == "utility":
             numbers[name] = [word for child in node.children if child.tag == "utilities" for word in child.words()]
+            if name in weights:
+                numbers[name] = [_times(word, weights[name]) for word in numbers[name]]
         states = [_xml(child) for child in node.children if child.tag == "state"]
         states = [f'<state id="{VALUE}"/>'] if node.tag == "utility" else states
         others = [_xml(child) for child in node.children if child.tag == "property"]
@@ -127,6 +130,44 @@ def _from_xdsl(file: XmlFile) -> FromFile:
         plain.append(f'<cpt id="{xml_text(name)}">{"".join(states)}{arcs}{table}{"".join(others)}</cpt>')
     rest = "".join(_xml(part) for part in file.root.children if part.tag != "nodes")
     return _document(file, f"<nodes>{''.join(plain)}</nodes>{rest}"), kinds, numbers
+
+
+def _weights(file: XmlFile, nodes: list[Element]) -> tuple[dict[str, float], list[Element]]:
+    """By what each utility counts, and the nodes without those that say so.
+
+    A multi-attribute utility that is a weighted sum (<mau> with <weights>) adds nothing of its own: what it counts
+    itself, one unless another sums it, times its weight is what its parent counts.
+    """
+
+    def words(node: Element, tag: str) -> list[str]:
+        return [word for child in node.children if child.tag == tag for word in child.words()]
+
+    sums = {node.attributes.get("id", ""): node for node in nodes if node.tag == "mau" and words(node, "weights")}
+    found: dict[str, float] = {}
+    waiting = [(name, 1.0) for name in sums if not any(name in words(other, "parents") for other in sums.values())]
+    while waiting:
+        name, counts = waiting.pop()
+        parents, own = words(sums[name], "parents"), words(sums[name], "weights")
+        try:
+            factors = [counts * float(word) for word in own]
+        except ValueError:
+            raise file.error(sums[name].place, f"the weights of {name!r} are no numbers") from None
+        if len(own) != len(parents):
+            raise file.error(sums[name].place, f"{name!r} has {len(parents)} parents and {len(own)} weights")
+        for parent, factor in zip(parents, factors, strict=True):
+            if parent in sums:
+                waiting.append((parent, factor))
+            else:
+                found[parent] = found.get(parent, 0.0) + factor
+    return found, [node for node in nodes if node.attributes.get("id", "") not in sums]
+
+
+def _times(word: str, weight: float) -> str:
+    """Multiply a number; what is none is told of later."""
+    try:
+        return repr(float(word) * weight)
+    except ValueError:
+        return word
 
 
 def _from_xmlbif(file: XmlFile) -> FromFile:

@@ -19,6 +19,7 @@ from bayeswater.decision.loss import as_loss
 from bayeswater.errors import NetworkFileError, NetworkFileWarning, ParameterError, nearest_names, warn_user
 from bayeswater.files.networks.diagrams import VALUE, DiagramDocument, read_diagram, write_diagram
 from bayeswater.inference.exact.decisions import Solved, solve, stages_of
+from bayeswater.inference.exact.elimination import query
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.scoped_tables import ScopedTable, sliced_tables
 from bayeswater.models.network.bayesian_network import BayesianNetwork
@@ -226,7 +227,16 @@ class DecisionNetwork:
         node = self._core.dag.node(name)
         rule = self._solved(evidence).rules[node]
         variables = tuple(self._core.variables[v] for v in rule.scope)
-        return Policy(self._core.variables[node], variables, rule.utilities, rule.choice)
+        return Policy(
+            self._core.variables[node], variables, rule.utilities, rule.choice, self._met(rule.scope, evidence)
+        )
+
+    def _met(self, nodes: Sequence[int], evidence: Given) -> Array:
+        """Say which states of some variables can be met together, whatever is decided: (*n_states) bool."""
+        core = self._core
+        for decision in map(core.dag.node, self.decisions):
+            core = core.with_node(decision, (), Table(np.full(core.cards[decision], 1 / core.cards[decision])))
+        return query(Factors.of(core), list(nodes), evidence_of(core, evidence)) > 0
 
     def policies(self, evidence: Given = None) -> dict[str, Policy]:
         """Give the policy of every decision."""
@@ -347,7 +357,15 @@ class DecisionNetwork:
         }
         if not document.decisions:
             raise NetworkFileError(f"{path} has no decision; BayesianNetwork.read reads networks")
-        return cls._of(core, document.decisions, utilities)
+        found = cls._of(core, document.decisions, utilities)
+        for first, second in pairwise(found.decisions):
+            if dag.node(second) not in dag.descendants([dag.node(first)]):
+                warn_user(
+                    f"{path}: no arrows tell whether {first!r} or {second!r} is decided first; they are taken in the "
+                    "order of the file. Draw an arrow from one decision to the other, if it is another one",
+                    NetworkFileWarning,
+                )
+        return found
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write an influence diagram, in the format that the ending of its name tells: .xdsl, .bifxml or .xml.

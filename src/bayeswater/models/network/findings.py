@@ -338,12 +338,14 @@ class Policy:
     given : the variables that matter of those that are known
     utilities : (*n_states of these, n_alternatives), expected of what the decision has a part in
     choice : (*n_states of these), the first alternative among equals
+    possible : (*n_states of these) bool; what cannot be met is not listed
     """
 
     decision: Variable
     given: tuple[Variable, ...]
     utilities: Array
     choice: Array
+    possible: Array
 
     def best(self, states: Mapping[str, Any] | None = None, /, **more: Any) -> Any:
         """Give the alternative to take; states of variables that do not matter may be named as well."""
@@ -356,8 +358,13 @@ class Policy:
 
     def _rows(self) -> list[list[str]]:
         flat = self.utilities.reshape(-1, self.decision.n_states)
-        lines = zip(product(*(v.states for v in self.given)), self.choice.ravel().tolist(), flat, strict=True)
-        return [[*map(str, own), str(self.decision.states[best]), *(f"{x:.4g}" for x in u)] for own, best, u in lines]
+        choice, possible = self.choice.ravel().tolist(), self.possible.ravel().tolist()
+        lines = zip(product(*(v.states for v in self.given)), choice, flat, possible, strict=True)
+        return [
+            [*map(str, own), str(self.decision.states[best]), *(f"{x:.4g}" for x in u)]
+            for own, best, u, is_possible in lines
+            if is_possible
+        ]
 
     def _heads(self) -> list[str]:
         return [*(v.name for v in self.given), self.decision.name, *(f"E[{s}]" for s in self.decision.states)]
@@ -373,11 +380,12 @@ class Policy:
         return Safe(html_table(self._heads(), rows[:LINES_SHOWN]) + paragraphs(more))
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Give a frame of a line for each state of what is known: these, the decision, and utilities."""
-        cells = np.indices(self.choice.shape).reshape(len(self.given), self.choice.size)
+        """Give a frame of a line for each state of what is known, if it is possible: the decision, and utilities."""
+        there = self.possible.ravel()
+        cells = np.indices(self.choice.shape).reshape(len(self.given), self.choice.size)[:, there]
         columns: dict[str, Any] = {v.name: v.labels[codes] for v, codes in zip(self.given, cells, strict=True)}
-        columns[self.decision.name] = self.decision.labels[self.choice.ravel()]
-        flat = self.utilities.reshape(-1, self.decision.n_states)
+        columns[self.decision.name] = self.decision.labels[self.choice.ravel()[there]]
+        flat = self.utilities.reshape(-1, self.decision.n_states)[there]
         columns |= {f"E[{state}]": flat[:, k].copy() for k, state in enumerate(self.decision.states)}
         return write_frame(columns, library)
 
