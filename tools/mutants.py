@@ -26,6 +26,7 @@ import os
 import resource
 import signal
 import sys
+import time
 import traceback
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -55,7 +56,10 @@ AT_LEAST = 85
 """Per cent of the mutants of a room that have to die."""
 
 MOST_TESTS, MOST_SECONDS = 400, 10.0
-"""Tests that a mutant meets, and the time they take without it, at most."""
+"""Tests that a mutant meets, and the seconds of computing that they take without it, at most."""
+
+COMPUTED = [0.0]
+"""Seconds that this process had computed for when the part of a test that runs began."""
 
 PATIENCE = 10
 """Seconds of computing beyond twice their time after which tests that do not end have found the mutant."""
@@ -188,6 +192,23 @@ def places_of_tests() -> list[Path]:
     return [path for path in files if path.name not in FORKLESS] + examples
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Any:
+    """Time a part of a test by what it computes: on a busy machine it takes longer, and not more.
+
+    This file is a plugin of the workers that time the tests.
+    """
+    report = yield
+    report.duration = time.process_time() - COMPUTED[0]
+    COMPUTED[0] += report.duration
+    return report
+
+
+def pytest_runtest_logstart() -> None:
+    """Begin with a test."""
+    COMPUTED[0] = time.process_time()
+
+
 class Stopwatch:
     """Time the tests of a run, all or some in their order, and note which of them failed."""
 
@@ -295,7 +316,8 @@ def _under_coverage(names: Sequence[str], workers: int) -> dict[str, float]:
         watch = Stopwatch()
         options = ["--cov", "--cov-append", "--cov-context=test", "--cov-report=", "--doctest-modules"]
         parallel = ["-n", str(workers), "--dist", "worksteal", "-p", "no:cacheprovider", "-qq", "--no-summary"]
-        pytest.main([*parallel, *options, *names], plugins=[watch])
+        sys.path.insert(0, str(ROOT / "tools"))  # workers search where this process does
+        pytest.main([*parallel, *options, "-p", "mutants", *names], plugins=[watch])
         timed.write_text(json.dumps({test: own for test, own in watch.seconds.items() if test not in watch.failed}))
         os._exit(0)
     os.waitpid(child, 0)

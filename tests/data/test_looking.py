@@ -139,7 +139,7 @@ CELLS = st.one_of(
 
 
 @given(columns=st.lists(CELLS, min_size=1, max_size=3), names=st.lists(st.text(), min_size=3, max_size=3, unique=True))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_any_table_can_be_looked_at_printed_and_written_as_json(columns, names):
     table = pa.table(
         {f"{name} {j}": pa.array(cells) for j, (cells, name) in enumerate(zip(columns, names, strict=False))}

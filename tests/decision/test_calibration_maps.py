@@ -55,7 +55,7 @@ def require_probabilities(log_proba: np.ndarray, shape: tuple[int, int]) -> None
 
 
 @pytest.mark.parametrize("way", MAPS)
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(learned=any_scores(), data=st.data())
 def test_maps_give_probabilities_for_any_scores_and_keep_the_impossible_impossible(way, learned, data):
     z, codes, weight = learned
@@ -255,7 +255,7 @@ def test_beta_calibration_finds_the_curve_that_was_applied():
     np.testing.assert_allclose(found.coefficients[0], [0.5, 2.0, -1.0], atol=0.15)  # the same curve, seen from below
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(any_scores())
 def test_beta_calibration_never_falls(learned):
     assert (BetaCalibration.fit(*learned).coefficients[:, :2] >= 0).all()
@@ -295,7 +295,7 @@ def test_the_impossible_stays_so_where_it_never_happened_and_for_classes_without
     np.testing.assert_array_equal(raised[1], z[1])  # its only impossible class has no rows
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(any_scores(), st.sampled_from(list(MAPS.values())))
 def test_map_and_doubt_together_give_probabilities(learned, kind):
     scores = Scores.of(*learned)

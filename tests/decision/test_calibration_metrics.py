@@ -43,7 +43,7 @@ def brute_force_ece(y: list[int], rows: list[list[Fraction]], weight: list[int],
     return error / sum(weight)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(forecasts(), st.sampled_from([1, 2, 8, 16]))  # edges of these bins are exact in float64
 def test_ece_equals_a_loop_over_bins_in_fractions(forecast, n_bins):
     found = ece(**arguments(*forecast), n_bins=n_bins)
@@ -65,7 +65,7 @@ def test_a_forecast_that_keeps_its_word_has_no_calibration_error():
     assert brier_decomposition(y, proba).reliability == pytest.approx(0, abs=1e-30)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(forecasts())
 def test_adaptive_ece_with_one_value_a_bin_is_the_mean_error_of_the_values(forecast):
     y, rows, weight = forecast
@@ -98,7 +98,7 @@ def test_there_are_never_more_adaptive_bins_than_asked_for(n_bins):
 
 
 @pytest.mark.parametrize("metric", [ece, adaptive_ece], ids=["equal width", "equal weight"])
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(forecast=forecasts())
 def test_weights_equal_repetition_and_order_does_not_matter(metric, forecast):
     y, rows, weight = forecast
@@ -108,7 +108,7 @@ def test_weights_equal_repetition_and_order_does_not_matter(metric, forecast):
     assert metric(**arguments(*forecast)) == pytest.approx(metric(**by_rows), abs=1e-14)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(forecasts(), st.sampled_from([1, 4, 16]))
 def test_the_parts_of_the_brier_score_are_those_of_the_definition_and_sum_to_it(forecast, n_bins):
     y, rows, weight = forecast

@@ -185,7 +185,7 @@ def test_without_rows_to_learn_from_nothing_changes(log_proba: Any) -> None:
     assert str(found) == "temperature 1"
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_any_scores_give_probabilities_and_keep_the_impossible_impossible(data: Any) -> None:
     n, n_classes = data.draw(st.integers(0, 12)), data.draw(st.integers(1, 4))

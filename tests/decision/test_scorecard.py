@@ -68,15 +68,15 @@ def test_the_interval_of_a_share_is_wilsons(k, n):
 
 def test_the_intervals_of_error_and_log_loss_hold_the_truth_nineteen_times_in_twenty():
     rng = np.random.default_rng(0)
-    truth = Measures.of(drawn_scores(400_000, rng))
+    truth = Measures.of(drawn_scores(100_000, rng))
     held = np.zeros(2)
-    for _ in range(200):
+    for _ in range(100):
         found = Measures.of(drawn_scores(150, rng))
         held += [
             found.error.low <= truth.error.value <= found.error.high,
             found.log_loss.low <= truth.log_loss.value <= found.log_loss.high,
         ]
-    assert (held >= 180).all()  # of 200 at 95 %, fewer come once in 1000 such tests
+    assert (held >= 87).all()  # of 100 at 95 %, fewer come once in 1000 such tests
 
 
 def test_the_calibration_error_lies_within_its_interval_and_is_that_of_the_metric():

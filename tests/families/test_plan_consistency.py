@@ -23,7 +23,7 @@ CHOSEN = ["colour", "truth", "height", "visits", "share", "note"]
 TOLD = {"columns": {"visits": "poisson", "share": {"cuts": [0.25, 0.5]}}}
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 99), cut=st.integers(5, N_ROWS - 5), whole=st.booleans(), factor=st.sampled_from([1, 0.1]))
 def test_sums_that_were_merged_decayed_and_forgotten_are_consistent(seed, cut, whole, factor):
     rng = np.random.default_rng(seed)

@@ -227,7 +227,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
     return [(value, key) for key, _ in pairs] + [place for _, child in pairs for place in places(child)]
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(kind=st.sampled_from(KINDS), data=st.data())
 def test_a_document_that_says_anything_is_refused_or_understood(good, tmp_path_factory, kind, data):
     document, arrays = unpacked(good[kind.__name__])
@@ -245,7 +245,7 @@ def test_a_document_that_says_anything_is_refused_or_understood(good, tmp_path_f
         save(model, path)
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_a_mixed_document_that_says_anything_is_refused_or_understood(good, tmp_path_factory, data):
     name = data.draw(st.sampled_from(["NaiveBayes", "NaiveBayes", "sparse NaiveBayes"]))
@@ -255,7 +255,7 @@ def test_a_mixed_document_that_says_anything_is_refused_or_understood(good, tmp_
     require_refused_or_understood(forged(document, arrays), tmp_path_factory.getbasetemp() / "mixed.bayes")
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_mixed_sums_of_any_numbers_are_refused_or_understood(good, tmp_path_factory, data):
     name = data.draw(st.sampled_from(["NaiveBayes", "NaiveBayes", "sparse NaiveBayes"]))
@@ -286,7 +286,7 @@ def require_refused_or_understood(content: bytes, path: Path) -> None:
     assert np.isfinite(found).all()
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_a_change_that_leaves_the_fingerprint_is_noticed(good, tmp_path_factory, data):
     header, sums = split(good["NaiveBayes"])
@@ -304,7 +304,7 @@ def test_a_change_that_leaves_the_fingerprint_is_noticed(good, tmp_path_factory,
             load(path)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(content=st.binary(max_size=200))
 def test_bytes_of_any_kind_are_refused(content, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "bytes.bayes"

@@ -36,7 +36,7 @@ def rows(n=40, d=3, seed=0):
     return X, y
 
 
-def refits(model, X, y, weight=None, *, held=True, first=12):
+def refits(model, X, y, weight=None, *, held=True, first=6):
     """Log posteriors of each of the first rows by a fit without it; of a row of weight w > 1, with weight w - 1."""
     w = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=float)
     read, floor = model._densities, model.variance_floor

@@ -78,7 +78,7 @@ def test_information_without_a_row_is_that_of_the_other_rows():
         np.testing.assert_allclose(found[i], mutual_information(pairs_of(rest.statistics_)), atol=1e-13)
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(parts=st.lists(st.tuples(st.fractions(0, 1), st.fractions(0, 1)), min_size=1, max_size=5))
 def test_the_shares_of_parts_add_up_to_the_log_ratio_of_the_sums(parts):
     parts = [(a + Fraction(1, 1000), b + Fraction(1, 1000)) for a, b in parts]

@@ -9,6 +9,7 @@ import textwrap
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from threading import Barrier
 from time import sleep
 from typing import Any
@@ -51,14 +52,19 @@ FIT_ALL_FIVE = """
 """
 
 
+@cache
+def five_by_reference():
+    return run_in_fresh_interpreter(FIT_ALL_FIVE.format(cells=COMPILE_FROM_CELLS))
+
+
 def test_small_tables_never_import_numba():
-    imported, _ = run_in_fresh_interpreter(FIT_ALL_FIVE.format(cells=COMPILE_FROM_CELLS))
+    imported, _ = five_by_reference()
     assert not imported
 
 
 def test_switched_off_the_loops_run_as_plain_python_with_the_same_answers():
     imported, plain = run_in_fresh_interpreter(FIT_ALL_FIVE.format(cells=0), BAYESWATER_COMPILE="0")
-    _, reference = run_in_fresh_interpreter(FIT_ALL_FIVE.format(cells=COMPILE_FROM_CELLS))
+    _, reference = five_by_reference()
     assert not imported
     # Sums of a few floats in another order: a few roundings apart.
     np.testing.assert_allclose(plain, reference, rtol=1e-13, atol=1e-13)

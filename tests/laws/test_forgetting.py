@@ -25,7 +25,7 @@ def divided(draw: Any, rows: Rows) -> tuple[Any, Any]:
 
 
 @every_counting_model
-@settings(max_examples=35)
+@settings(max_examples=12)
 @given(st.data())
 def test_forgetting_rows_equals_never_having_seen_them(kind: Any, data: Any) -> None:
     """Domains shrink too: classes and categories that only the forgotten rows had are gone."""
@@ -43,7 +43,7 @@ def test_forgetting_rows_equals_never_having_seen_them(kind: Any, data: Any) -> 
         )
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_forgetting_labels_shrinks_their_domain(data: Any) -> None:
     rows = data.draw(tables(st.sampled_from("abcd"), n_rows=(2, 8)))
@@ -52,7 +52,7 @@ def test_forgetting_labels_shrinks_their_domain(data: Any) -> None:
     assert model.statistics_ == CategoricalNB().fit(rows.X[kept], rows.y[kept]).statistics_
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_forgetting_keeps_what_was_declared(data: Any) -> None:
     rows = data.draw(tables(st.integers(0, 3), n_rows=(2, 8)))
@@ -67,7 +67,7 @@ def test_forgetting_keeps_what_was_declared(data: Any) -> None:
     assert model.n_categories_.tolist() == [6] * rows.X.shape[1]
 
 
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(st.data())
 def test_forgotten_moments_equal_those_never_summed_or_are_recounted(data: Any) -> None:
     """Where too many digits would be lost `forget` refuses, changes nothing, and takes the rows that remain instead."""
@@ -144,7 +144,7 @@ def test_remaining_rows_that_are_not_all_that_remain_are_refused() -> None:
 
 
 @every_model
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_forgetting_more_than_was_counted_is_refused_and_changes_nothing(kind: Any, data: Any) -> None:
     rows = data.draw(tables(kind.cells, n_rows=(2, 8), weights=data.draw(any_weights())))

@@ -39,7 +39,7 @@ def fitted(kind: Any, rows: Rows) -> Any:
 
 
 @every_model
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_merging_equals_a_fit_on_all_rows_and_commutes(kind: Any, data: Any) -> None:
     first, second = parts(data.draw, kind, 2)
@@ -53,7 +53,7 @@ def test_merging_equals_a_fit_on_all_rows_and_commutes(kind: Any, data: Any) -> 
 
 
 @every_model
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_merging_associates(kind: Any, data: Any) -> None:
     tables = parts(data.draw, kind, 3)
@@ -62,7 +62,7 @@ def test_merging_associates(kind: Any, data: Any) -> None:
     require_same_sums(((a + b) + c).statistics_, (a + (b + c)).statistics_, to_the_bit=exactly)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_merging_aligns_categories_by_label(data: Any) -> None:
     labels = st.sampled_from(["blue", "green", "red", "white"])
@@ -73,7 +73,7 @@ def test_merging_aligns_categories_by_label(data: Any) -> None:
     assert ((a + b) + c).statistics_ == (a + (b + c)).statistics_
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_merging_declared_categories_counts_every_label_alike_in_any_order(data: Any) -> None:
     """Domains may be declared in different orders: what is counted for a label does not depend on it."""
@@ -97,7 +97,7 @@ def test_merging_declared_categories_counts_every_label_alike_in_any_order(data:
 
 
 @every_model
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_taking_a_merged_model_away_again_leaves_the_first(kind: Any, data: Any) -> None:
     first, second = parts(data.draw, kind, 2)

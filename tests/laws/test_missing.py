@@ -27,7 +27,7 @@ def setting_of(kind: Any) -> dict[str, Any]:
 
 
 @every_model_with_missing_cells
-@settings(max_examples=35)
+@settings(max_examples=12)
 @given(st.data())
 def test_a_row_with_missing_cells_is_scored_by_its_other_columns_alone(kind: Any, data: Any) -> None:
     rows = data.draw(
@@ -46,7 +46,7 @@ def test_a_row_with_missing_cells_is_scored_by_its_other_columns_alone(kind: Any
 
 
 @every_model_with_missing_cells
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_the_sums_of_a_column_are_those_of_the_rows_that_have_it(kind: Any, data: Any) -> None:
     rows = data.draw(tables(kind.cells, n_rows=(2, 10), weights=data.draw(any_weights()), missing=True))
@@ -69,7 +69,7 @@ def test_the_sums_of_a_column_are_those_of_the_rows_that_have_it(kind: Any, data
 
 
 @every_model_with_missing_cells
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_a_row_without_any_cell_keeps_the_prior(kind: Any, data: Any) -> None:
     rows = data.draw(tables(kind.cells, missing=True))
@@ -82,7 +82,7 @@ def test_a_row_without_any_cell_keeps_the_prior(kind: Any, data: Any) -> None:
 
 
 @every_model_with_missing_cells
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_allowing_missing_cells_changes_nothing_where_none_is_missing(kind: Any, data: Any) -> None:
     rows = data.draw(tables(kind.cells, weights=data.draw(any_weights())))
@@ -93,7 +93,7 @@ def test_allowing_missing_cells_changes_nothing_where_none_is_missing(kind: Any,
         np.testing.assert_array_equal(allowed.predict_joint_log_proba(X), refused.predict_joint_log_proba(X))
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_missing_as_a_state_equals_a_category_of_its_own(data: Any) -> None:
     rows = data.draw(tables(st.integers(0, 2), weights=data.draw(any_weights()), missing=True))

@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::bayeswater.errors.PrecisionWarning"),  # a column of one value but for one row
 ]
 
-LAW = settings(max_examples=20)
+LAW = settings(max_examples=10)
 
 
 # ---------------------------------------------------------------------- adding

@@ -15,7 +15,7 @@ CLASSES = [0, 1, 2]
 
 
 @every_model
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_any_partition_into_batches_equals_one_fit(kind: Any, data: Any) -> None:
     missing = kind.takes_missing and data.draw(st.booleans())
@@ -35,7 +35,7 @@ def test_any_partition_into_batches_equals_one_fit(kind: Any, data: Any) -> None
 
 
 @every_model
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_partial_fit_after_fit_equals_one_fit(kind: Any, data: Any) -> None:
     """A fit infers the classes it saw; further rows of these classes join it."""
@@ -49,7 +49,7 @@ def test_partial_fit_after_fit_equals_one_fit(kind: Any, data: Any) -> None:
     require_same_sums(model.statistics_, both.statistics_, to_the_bit=kind.counts)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_labels_of_categories_met_in_any_batches_form_one_sorted_domain(data: Any) -> None:
     rows = data.draw(tables(st.sampled_from("dacb"), n_rows=(1, 10)))

@@ -45,7 +45,7 @@ ALPHAS = st.sampled_from([0.0, 5e-324, 1e-300, 1e-12, 1.0, 1e12, 1e150, 1e300])
 
 
 @every_model
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_posteriors_sum_to_one_and_labels_follow_them(kind: Any, data: Any) -> None:
     rows = data.draw(tables(kind.cells, n_rows=(1, 10), weights=data.draw(any_weights())))
@@ -73,7 +73,7 @@ def require_posteriors(model: Any, query: Any) -> None:
 
 
 @every_model
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_a_row_is_scored_alike_alone_and_among_others(kind: Any, data: Any) -> None:
     rows = data.draw(tables(kind.cells, n_rows=(2, 10), weights=data.draw(any_weights())))
@@ -105,7 +105,7 @@ def fuzzed(model: Any, rows: Any, query: Any, declared: bool) -> None:
 
 
 @pytest.mark.usefixtures("kernel")
-@settings(max_examples=120)
+@settings(max_examples=50)
 @given(st.data())
 def test_no_finite_numbers_make_a_gaussian_posterior_nan(data: Any) -> None:
     rows = data.draw(tables(WILD, n_rows=(1, 6), n_columns=(1, 3), weights=data.draw(st.sampled_from([None, WEIGHTS]))))
@@ -117,7 +117,7 @@ def test_no_finite_numbers_make_a_gaussian_posterior_nan(data: Any) -> None:
 
 @pytest.mark.usefixtures("kernel")
 @pytest.mark.parametrize("make", [MultinomialNB, ComplementNB], ids=["MultinomialNB", "ComplementNB"])
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(st.data())
 def test_no_finite_numbers_make_a_posterior_of_counts_nan(make: Any, data: Any) -> None:
     rows = data.draw(
@@ -129,7 +129,7 @@ def test_no_finite_numbers_make_a_posterior_of_counts_nan(make: Any, data: Any) 
 
 
 @pytest.mark.usefixtures("kernel")
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(st.data())
 def test_no_finite_numbers_make_a_posterior_of_marks_nan(data: Any) -> None:
     rows = data.draw(tables(WILD, n_rows=(1, 6), n_columns=(1, 3), weights=data.draw(st.sampled_from([None, WEIGHTS]))))
@@ -138,7 +138,7 @@ def test_no_finite_numbers_make_a_posterior_of_marks_nan(data: Any) -> None:
 
 
 @pytest.mark.usefixtures("kernel")
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.data())
 def test_no_finite_numbers_make_a_posterior_of_categories_nan(data: Any) -> None:
     codes = st.sampled_from([0, 1, 1, 2, 300, 70_000])

@@ -10,7 +10,7 @@ from tests.laws.tables import any_weights, tables
 
 
 @every_model
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_permuting_columns_permutes_the_sums_and_leaves_the_scores(kind: Any, data: Any) -> None:
     missing = kind.takes_missing and data.draw(st.booleans())
@@ -32,7 +32,7 @@ def test_permuting_columns_permutes_the_sums_and_leaves_the_scores(kind: Any, da
 
 
 @every_model
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_permuting_rows_leaves_counts_to_the_bit(kind: Any, data: Any) -> None:
     rows = data.draw(tables(kind.cells, weights=data.draw(any_weights())))
@@ -42,7 +42,7 @@ def test_permuting_rows_leaves_counts_to_the_bit(kind: Any, data: Any) -> None:
 
 
 @every_model
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_renaming_classes_renames_the_answers(kind: Any, data: Any) -> None:
     """New names come in another order, of another type: sums and scores follow their class."""

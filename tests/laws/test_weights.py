@@ -13,7 +13,7 @@ from bayeswater import CategoricalNB, GaussianNB
 
 
 @every_model
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_whole_weights_equal_repetition(kind: Any, data: Any) -> None:
     missing = kind.takes_missing and data.draw(st.booleans())
@@ -28,7 +28,7 @@ def test_whole_weights_equal_repetition(kind: Any, data: Any) -> None:
 
 
 @every_model
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_rows_of_weight_zero_have_no_influence(kind: Any, data: Any) -> None:
     """Not on sums, not on classes, not on domains, not on the smoothing of variances: whatever they hold."""

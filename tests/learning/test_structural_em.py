@@ -126,14 +126,14 @@ def test_the_same_seed_gives_the_same_answer():
 
 
 def test_weights_are_as_many_rows():
-    codes = rows_of(lawn(), 300, 0.2, np.random.default_rng(7))
-    weight = np.random.default_rng(8).integers(1, 4, 300)
+    codes = rows_of(lawn(), 100, 0.2, np.random.default_rng(7))
+    weight = np.random.default_rng(8).integers(1, 4, 100)
     weighted, repeated = found_in(codes, weight=weight), found_in(np.repeat(codes, weight, axis=1))
     assert weighted.rounds[0] == pytest.approx(repeated.rounds[0], rel=1e-12)  # before anything is drawn
 
 
 def test_no_further_round_is_made_when_there_is_no_time_left():
-    codes = rows_of(lawn(), 300, 0.2, np.random.default_rng(9))
+    codes = rows_of(lawn(), 100, 0.2, np.random.default_rng(9))
     found = found_in(codes, watch=lambda score, n_arcs: False)
     assert len(found.rounds) == 2
     assert found.search.stopped == "the time limit was reached"

@@ -132,7 +132,7 @@ def lessons(draw: Any) -> tuple[Any, Rows, Any]:
     return made, rows, lambda X: in_form(X, form)
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(lesson=lessons())
 def test_a_loaded_model_is_the_saved_one(lesson, tmp_path_factory):
     model, rows, form = lesson
@@ -145,7 +145,7 @@ def test_a_loaded_model_is_the_saved_one(lesson, tmp_path_factory):
     assert path.read_bytes() == first
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(lesson=lessons(), cut=st.floats(0, 1))
 def test_a_loaded_model_goes_on_learning_merging_and_forgetting(lesson, cut, tmp_path_factory):
     model, rows, form = lesson

@@ -204,8 +204,9 @@ def made(model: type) -> Any:
 WORDS = [["Yes", "No"], ["Y", "N"], ["ON", "off"], ["是", "否"], ["T", "F"]]
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("words", WORDS, ids=" or ".join)
+@pytest.mark.parametrize(
+    ("model", "words"), [*((MODELS[0], words) for words in WORDS), *zip(MODELS[1:], WORDS, strict=False)]
+)
 def test_words_for_true_and_false_are_two_states_in_files_and_in_frames(
     model: type, words: list[str], tmp_path: Path
 ) -> None:

@@ -24,7 +24,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(rows=coded_rows(), others=coded_rows(n_rows=(1, 3)))
 def test_the_joint_equals_the_formula_in_fractions(model, rows, others):
     oracle = counted(*rows, model)
@@ -34,7 +34,7 @@ def test_the_joint_equals_the_formula_in_fractions(model, rows, others):
 
 
 @pytest.mark.parametrize("model", [*MODELS, A2DE(class_prior=[0.5, 0.25, 0.25])], ids=str)
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(rows=coded_rows())
 def test_leave_one_out_equals_refits_without_the_row(model, rows):
     codes, labels, weights = rows

@@ -155,7 +155,7 @@ def test_the_pass_of_skdb_equals_leaving_out_every_row_of_every_model(rows):
     assert model.structure_ == (k, tuple(names[:a]))
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(rows=coded_rows(n_rows=(2, 12)), others=coded_rows(n_rows=(1, 5)))
 def test_without_parents_it_is_naive_bayes(rows, others):
     codes, labels, weights = rows

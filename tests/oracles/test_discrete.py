@@ -94,7 +94,7 @@ def require_scores(
         assert exact_posterior[chosen] >= exact_posterior.max() * (1 - 2 * bound.max())
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.data())
 def test_multinomial_parameters_and_scores_are_those_of_exact_arithmetic(data: Any) -> None:
     (rows, query) = data.draw(problems(data.draw(st.sampled_from([COUNTS, TF_IDF]))))
@@ -113,7 +113,7 @@ def test_multinomial_parameters_and_scores_are_those_of_exact_arithmetic(data: A
     require_scores(model, maybe_sparse(data.draw, query), prior, factors)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(problems(COUNTS), st.sampled_from([0.0, 0.5, 1.0]))
 def test_multinomial_posteriors_of_whole_counts_are_the_exact_fractions(problem: Any, alpha: float) -> None:
     rows, query = problem
@@ -128,7 +128,7 @@ def test_multinomial_posteriors_of_whole_counts_are_the_exact_fractions(problem:
         np.testing.assert_allclose(found[i], expected, rtol=200 * SHARE, atol=0)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.data())
 def test_complement_weights_and_scores_are_those_of_exact_arithmetic(data: Any) -> None:
     (rows, query) = data.draw(problems(data.draw(st.sampled_from([COUNTS, TF_IDF]))))
@@ -151,7 +151,7 @@ def test_complement_weights_and_scores_are_those_of_exact_arithmetic(data: Any) 
         require_close(log_proba[i], exact.log_posterior(scores, []), SHARE * (1 + size + size.max()))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.data())
 def test_bernoulli_parameters_and_scores_are_those_of_exact_arithmetic(data: Any) -> None:
     missing = data.draw(st.booleans())
@@ -182,7 +182,7 @@ def test_bernoulli_parameters_and_scores_are_those_of_exact_arithmetic(data: Any
     require_scores(model, given, prior, factors, extra=2 * np.array(absent_terms))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.data())
 def test_categorical_parameters_and_scores_are_those_of_exact_arithmetic(data: Any) -> None:
     rule = data.draw(st.sampled_from(["error", "ignore", "state"]))
@@ -211,7 +211,7 @@ def test_categorical_parameters_and_scores_are_those_of_exact_arithmetic(data: A
     require_scores(model, query, prior, factors)
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(st.data())
 def test_counts_are_exact_for_any_weights_that_are_sums_of_powers_of_two(data: Any) -> None:
     dyadic = st.integers(1, 2**20).map(lambda n: n / 2**10)
@@ -243,7 +243,7 @@ def test_a_word_of_the_small_class_keeps_its_digits_beside_a_large_one() -> None
     np.testing.assert_allclose(model.feature_log_prob_[0], expected, rtol=SHARE)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.data())
 def test_absence_keeps_its_digits_whatever_the_weights(data: Any) -> None:
     weights = st.sampled_from([1e-100, 1e-8, 0.3, 1.0, 7.7, 1e8, 1e100])

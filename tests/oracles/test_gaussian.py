@@ -94,7 +94,7 @@ def require_log_joints(
         assert abs(proba[i].sum() - 1) <= 4 * EPS
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(problems(), SMOOTHINGS)
 def test_moments_are_right_to_twelve_digits_far_from_zero_and_for_float32(problem: Any, var_smoothing: float) -> None:
     rows, _ = problem
@@ -102,7 +102,7 @@ def test_moments_are_right_to_twelve_digits_far_from_zero_and_for_float32(proble
     require_moments(model, exact.Rows.of(rows.X, rows.y, rows.weight), var_smoothing)
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(problems(missing=True), SMOOTHINGS)
 def test_moments_of_the_cells_that_are_there_are_right_to_twelve_digits(problem: Any, var_smoothing: float) -> None:
     rows, _ = problem
@@ -110,7 +110,7 @@ def test_moments_of_the_cells_that_are_there_are_right_to_twelve_digits(problem:
     require_moments(model, exact.Rows.of(rows.X, rows.y, rows.weight), var_smoothing)
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(st.booleans().flatmap(lambda missing: problems(missing=missing)), SMOOTHINGS, st.sampled_from([0.0, 1.0]))
 def test_log_joints_are_those_of_fifty_digits(problem: Any, var_smoothing: float, class_alpha: float) -> None:
     rows, query = problem
@@ -123,7 +123,7 @@ def test_log_joints_are_those_of_fifty_digits(problem: Any, var_smoothing: float
     require_log_joints(model, query, ours, expected, var_smoothing)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.data(), st.sampled_from([0.0, 0.1]))
 def test_columns_with_a_prior_are_predicted_by_students_t(data: Any, var_smoothing: float) -> None:
     rows = data.draw(tables(QUARTERS, weights=data.draw(any_weights()), missing=data.draw(st.booleans())))
@@ -144,7 +144,7 @@ def test_columns_with_a_prior_are_predicted_by_students_t(data: Any, var_smoothi
     require_log_joints(model, query, ours, expected, var_smoothing, priors)
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(st.data())
 def test_classes_that_never_vary_are_the_limit_of_ever_smaller_variances(data: Any) -> None:
     """Few distinct values and no smoothing: most classes and columns are spikes. One class may be given the prior 0."""

@@ -301,7 +301,7 @@ SCATTER_SHARE = 1e-8
 
 
 @pytest.mark.parametrize("family", CELLS)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_any_column_of_a_family_is_exact_and_so_is_leave_one_out(family: str, data: Any) -> None:
     rows = data.draw(any_rows(st.just(family), (1, 2)))
@@ -310,7 +310,7 @@ def test_any_column_of_a_family_is_exact_and_so_is_leave_one_out(family: str, da
 
 
 @pytest.mark.usefixtures("kernel")
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_any_mixed_table_is_exact_and_so_is_leave_one_out(data: Any) -> None:
     require_exact(data.draw(any_rows(st.sampled_from([*CELLS]), (2, 5))), SCATTER_SHARE, SCATTER_SHARE)

@@ -31,7 +31,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(rows=coded_rows(), others=coded_rows(n_rows=(1, 3)))
 def test_the_joint_equals_the_formula_in_fractions(model, rows, others):
     fit = fitted(model, *rows)
@@ -63,7 +63,7 @@ LEFT_OUT = [
 
 
 @pytest.mark.parametrize("model", LEFT_OUT, ids=str)
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(rows=coded_rows())
 def test_leave_one_out_equals_refits_without_the_row(model, rows):
     codes, labels, weights = rows
@@ -80,7 +80,7 @@ def test_leave_one_out_equals_refits_without_the_row(model, rows):
         np.testing.assert_allclose(found[i], expected, rtol=share, atol=share)
 
 
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(rows=coded_rows(n_rows=(4, 12)))
 def test_a_nested_choice_is_held_when_a_row_is_left_out(rows):
     codes, labels, weights = rows

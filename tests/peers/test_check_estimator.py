@@ -45,19 +45,13 @@ MODELS = [
     GaussianClassifier(),
     BayesEnsemble(),
     Discretizer(),
-    # Settings that change the contract: whether missing cells are taken, and what else is learned from the rows.
+    # Settings that change the contract: whether missing cells are taken, labels needed, weights learned from the rows.
     GaussianNB(missing="ignore"),
     BernoulliNB(missing="ignore"),
     CategoricalNB(missing="state"),
     NaiveBayes(missing="state", calibrate=True),
     NaiveBayes(weights="learned"),
-    GaussianNB(weights="learned"),
-    CategoricalNB(weights="learned"),
     AODE(missing="error"),
-    AODE(weights="learned"),
-    AODE(weighting="mi", subsumption=True, select=True),
-    # Not selection="cross-validated": folds part equal rows, but not a row of weight two.
-    NetworkClassifier("augmented", structure_score="aic", max_parents=3),
     # scikit-learn knows models that take missing cells and models that do not; ledoit_wolf takes them in predict alone.
     GaussianClassifier(shrinkage="ledoit_wolf", missing="error"),
     BayesEnsemble("best", members={"kdb": 2, "trees-sqrt": 3, "trees-half": 2, "trees-all": 2}, missing="error"),

@@ -49,7 +49,7 @@ def table(seed, n_rows=40, n_columns=4):
 
 
 @every_kind
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.data())
 def test_every_combination_is_counted_as_often_as_rows_have_it(kind, data):
     X, y, weight = data.draw(rows(weights=data.draw(some_weights)))
@@ -114,7 +114,7 @@ def test_a_column_without_any_cell_is_counted_as_missing(kind):
 
 
 @every_kind
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(three_tables)
 def test_merging_equals_a_count_of_all_rows_commutes_and_associates(kind, tables):
     a, b, c = (kind.of(X, y) for X, y, _ in tables)
@@ -124,7 +124,7 @@ def test_merging_equals_a_count_of_all_rows_commutes_and_associates(kind, tables
 
 
 @every_kind
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(three_tables)
 def test_what_was_added_can_be_taken_away_as_if_never_counted(kind, tables):
     (X, y, _), (X_gone, y_gone, _), _ = tables

@@ -23,7 +23,7 @@ def table(seed, n_rows=60, n_columns=4):
     return X, rng.choice(np.array(["no", "yes", "zen"]), n_rows, p=[0.6, 0.3, 0.1])
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(st.data())
 def test_information_equals_its_definition(data):
     n = data.draw(st.integers(1, 12))

@@ -59,7 +59,7 @@ def test_a_blank_within_a_date_does_not_part_it_from_a_time_of_day() -> None:
     assert read(with_time, found_style(with_time))[0] == dt.datetime(2000, 1, 1, 12, 30)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(written_columns(), st.integers(1, 5))
 def test_how_a_column_is_cut_into_pieces_does_not_show(
     column: tuple[str, list[str], list[object]], n_rows: int

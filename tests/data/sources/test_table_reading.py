@@ -113,23 +113,30 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("format", ["json", "jsonl", "sqlite", "duckdb", "xlsx"])
-def test_text_in_files_that_are_no_text_is_understood_as_that_of_a_csv(tmp_path, format):
-    pytest.importorskip({"duckdb": "duckdb", "xlsx": "openpyxl"}.get(format, "json"))
-    rows = pa.table(WRITTEN).to_pylist()
-    text, path = tmp_path / "t.csv", tmp_path / f"t.{format}"
-    lines = [";".join(WRITTEN), *(";".join(row.values()) for row in rows)]
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Give the table, the report, the look and the model of a CSV."""
+    text = tmp_path_factory.mktemp("written") / "t.csv"
+    lines = [";".join(WRITTEN), *(";".join(row.values()) for row in pa.table(WRITTEN).to_pylist())]
     text.write_text("\n".join(lines), "utf-8")
-    _write(path, rows)
-    expected, told = bayeswater.read_table(text, missing="b")
+    model = bayeswater.NaiveBayes().fit(text, target="member")
+    look = str(bayeswater.look(text)).replace(str(text), "")
+    return *bayeswater.read_table(text, missing="b"), look, model, next(model.predict(text))
+
+
+@pytest.mark.parametrize("format", ["json", "jsonl", "sqlite", "duckdb", "xlsx"])
+def test_text_in_files_that_are_no_text_is_understood_as_that_of_a_csv(tmp_path, format, written):
+    pytest.importorskip({"duckdb": "duckdb", "xlsx": "openpyxl"}.get(format, "json"))
+    path = tmp_path / f"t.{format}"
+    _write(path, pa.table(WRITTEN).to_pylist())
+    expected, told, look, model, answers = written
     found, report = bayeswater.read_table(path, missing="b")
     assert found.to_pylist() == expected.to_pylist() and report.types == told.types and report.how == told.how
-    assert str(bayeswater.look(path)).replace(str(path), "") == str(bayeswater.look(text)).replace(str(text), "")
-    model = bayeswater.NaiveBayes().fit(text, target="member")
+    assert str(bayeswater.look(path)).replace(str(path), "") == look
     other = bayeswater.NaiveBayes().fit(path, target="member")
     assert other.classes_.tolist() == model.classes_.tolist() == ["Yes", "no", "yes"]
     assert [c.family for c in other.columns_][:4] == [c.family for c in model.columns_][:4]
-    assert next(model.predict(path)).equals(next(model.predict(text)))
+    assert next(model.predict(path)).equals(answers)
 
 
 def _write(path, rows):

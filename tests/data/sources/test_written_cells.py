@@ -45,7 +45,7 @@ def test_each_style_in_a_file_is_read_as_a_person_would(name: str, tmp_path: Pat
     assert cells(source, "other") == ["a"] * len(written)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(columns=st.lists(written_columns(), min_size=1, max_size=3), delimiter=st.sampled_from(";\t|"))
 def test_any_table_written_in_any_style_and_read_back_is_equal(
     columns: list[tuple[str, list[str], list[Any]]], delimiter: str, tmp_path_factory: pytest.TempPathFactory

@@ -28,7 +28,7 @@ def read_or_refuse(name, content):
 
 
 @pytest.mark.parametrize("name", READ)
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_a_damaged_file_is_read_or_refused(name, data):
     network = read_or_refuse(name, data.draw(mutated(GOOD[name])))
@@ -41,7 +41,7 @@ def test_a_damaged_file_is_read_or_refused(name, data):
 
 
 @pytest.mark.parametrize("name", READ)
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(content=st.binary(max_size=60) | st.text(max_size=60))
 def test_bytes_and_texts_that_are_no_network_are_refused(name, content):
     read_or_refuse(name, content)

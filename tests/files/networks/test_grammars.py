@@ -43,13 +43,13 @@ def test_net_means_what_the_grammar_says(text):
     assert_same_meaning(hugin_net.read(text, "n.net"), meaning_of_net(text))
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(network=networks())
 def test_what_is_written_as_bif_means_the_same_to_another_parser(network):
     assert_same_meaning(network, meaning_of_bif(bif.write(network).text))
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(network=networks(names=st.from_regex(r"\A[a-z][a-z0-9_]{0,5}\Z")))
 def test_what_is_written_as_net_means_the_same_to_another_parser(network):
     assert all(is_identifier(node.name) for node in network.nodes)
@@ -57,7 +57,7 @@ def test_what_is_written_as_net_means_the_same_to_another_parser(network):
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_a_file_that_the_grammar_refuses_is_refused(name, data):
     module, meaning_of = LANGUAGES[name]
@@ -99,13 +99,13 @@ def assert_only_our_errors(read, text):
         assert str(error).startswith("made:")
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(text=made_by(BIF))
 def test_bif_made_by_its_grammar_brings_out_nothing_but_our_errors(text):
     assert_only_our_errors(bif.read, text)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(text=made_by(NET))
 def test_net_made_by_its_grammar_brings_out_nothing_but_our_errors(text):
     assert_only_our_errors(hugin_net.read, text)

@@ -26,7 +26,7 @@ def as_tables(document):
     return tuple(replace(node, kind="table", noisy_or=None, noisy_max=None) for node in document.nodes)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(network=networks(kinds=True))
 @example(network=ASIA)
 def test_a_network_comes_back_with_every_label_and_every_bit(network):
@@ -41,7 +41,7 @@ def test_a_network_comes_back_with_every_label_and_every_bit(network):
 
 
 @pytest.mark.parametrize("module", [xdsl, dsl], ids=["XDSL", "DSL"])
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(network=networks(kinds=True))
 @example(network=ASIA)
 def test_the_formats_of_genie_keep_deterministic_and_noisy_nodes_too(module, network):
@@ -57,7 +57,7 @@ def test_the_formats_of_genie_keep_deterministic_and_noisy_nodes_too(module, net
     assert all(place[parent] < place[node.name] for node in back.nodes for parent in node.parents)
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(network=networks())
 @example(network=ASIA)
 def test_uai_keeps_the_numbers_and_says_which_names_it_lost(network):

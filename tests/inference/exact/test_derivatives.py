@@ -42,7 +42,7 @@ def probability(factors, evidence, soft):
     return total
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(seed=seeds, zeros=st.booleans())
 def test_p_of_evidence_is_linear_in_each_entry_with_these_slopes(seed, zeros):
     network, evidence, soft, rng = drawn(seed, zeros=zeros)
@@ -62,7 +62,7 @@ def test_p_of_evidence_is_linear_in_each_entry_with_these_slopes(seed, zeros):
         )
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(seed=seeds, zeros=st.booleans())
 def test_posteriors_of_families_come_from_the_same_passes(seed, zeros):
     network, evidence, soft, _ = drawn(seed, zeros=zeros)
@@ -75,7 +75,7 @@ def test_posteriors_of_families_come_from_the_same_passes(seed, zeros):
         assert np.allclose(own, expected, rtol=0, atol=1e-12)
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(seed=seeds, zeros=st.booleans())
 def test_a_posterior_follows_an_entry_as_a_quotient_of_lines(seed, zeros):
     network, evidence, soft, rng = drawn(seed, zeros=zeros)
@@ -102,7 +102,7 @@ def test_a_posterior_follows_an_entry_as_a_quotient_of_lines(seed, zeros):
         assert np.isclose(found.posteriors(node, np.full(table.shape, other - entry))[place], expected, atol=1e-9)
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(seed=seeds, zeros=st.booleans())
 def test_the_best_explanations_are_those_of_all(seed, zeros):
     network, evidence, soft, _ = drawn(seed, zeros=zeros)
@@ -116,7 +116,7 @@ def test_the_best_explanations_are_those_of_all(seed, zeros):
         assert np.isclose(joint[tuple(states)], np.exp(log_p), rtol=1e-9)
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(seed=seeds, zeros=st.booleans())
 def test_marginal_map_has_the_largest_sums(seed, zeros):
     network, evidence, soft, rng = drawn(seed, zeros=zeros)

@@ -21,7 +21,7 @@ def _evidence(core, rng):
     return states, values
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32), st.integers(0, 4), st.integers(0, 5))
 def test_answers_are_those_of_all_configurations_and_the_joint_normal(seed, n_states, n_numbers):
     if n_states + n_numbers == 0:
@@ -155,7 +155,7 @@ def test_exact_matches_of_different_numbers_count_together():
     assert network.query("s", {"x": 5, "z": 105}).probabilities.tolist() == [1, 0, 0]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 2**32))
 def test_exact_numbers_are_the_limit_of_vanishing_variances(seed):
     rng = np.random.default_rng(seed)

@@ -30,7 +30,7 @@ def test_evidence_that_settles_the_target_leaves_nothing_to_draw(method):
 
 
 @methods
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(seed=seeds)
 def test_answers_are_those_of_enumeration_within_their_errors(method, seed):
     rng = np.random.default_rng(seed)

@@ -12,7 +12,7 @@ from bayeswater import BayesianNetwork, ImpossibleEvidence, ParameterError
 from bayeswater.models.network import analysis
 
 seeds = st.integers(0, 10_000)
-few = settings(max_examples=25)
+few = settings(max_examples=12)
 
 
 def drawn(seed: int, *, zeros: bool = False) -> BayesianNetwork:

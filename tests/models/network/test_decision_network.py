@@ -65,14 +65,14 @@ def by_enumeration(diagram: DecisionNetwork) -> float:
     return float(value)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(seed=seeds)
 def test_the_expected_utility_is_that_of_sums_and_maxima_over_all_rows(seed):
     diagram = drawn(seed)
     assert diagram.expected_utility() == pytest.approx(by_enumeration(diagram), abs=1e-10)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(seed=seeds)
 def test_following_the_policy_reaches_the_expected_utility(seed):
     diagram = drawn(seed)
@@ -84,7 +84,7 @@ def test_following_the_policy_reaches_the_expected_utility(seed):
         assert policy.to_frame("pandas").shape == (policy.choice.size, len(policy.given) + 1 + policy.decision.n_states)
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(seed=seeds)
 def test_knowing_more_is_never_worse_and_a_perfect_report_is_knowing(seed):
     diagram = drawn(seed)
@@ -111,7 +111,7 @@ def test_losses_and_next_best_are_the_case_of_one_decision():
         assert diagram.policy(evidence={"xray": state}).best() == now
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(seed=seeds)
 def test_information_is_worth_what_it_adds_to_the_evidence(seed):
     diagram = drawn(seed)

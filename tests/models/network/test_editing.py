@@ -23,7 +23,7 @@ def marginal(network: BayesianNetwork, names: list[str]) -> np.ndarray:
     return np.einsum(joint_by_enumeration(network.core), [*range(len(network.names))], nodes)
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(seed=seeds, zeros=st.booleans())
 def test_turning_an_edge_leaves_the_joint_as_it_was(seed, zeros):
     network = drawn(seed, zeros=zeros)
@@ -38,7 +38,7 @@ def test_turning_an_edge_leaves_the_joint_as_it_was(seed, zeros):
         assert np.allclose(joint_by_enumeration(turned.core), joint_by_enumeration(network.core), rtol=0, atol=1e-12)
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(seed=seeds, data=st.data())
 def test_tables_of_a_subnetwork_are_what_they_were_given_the_parents_that_stay(seed, data):
     network = drawn(seed)
@@ -51,7 +51,7 @@ def test_tables_of_a_subnetwork_are_what_they_were_given_the_parents_that_stay(s
         assert np.allclose(part.cpt(name).values, joint / joint.sum(axis=-1, keepdims=True), rtol=0, atol=1e-12)
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(seed=seeds)
 def test_in_the_network_of_its_blanket_the_posterior_of_a_variable_is_that_of_the_whole(seed):
     network = drawn(seed)
@@ -62,7 +62,7 @@ def test_in_the_network_of_its_blanket_the_posterior_of_a_variable_is_that_of_th
         assert np.allclose(part.query(name, evidence).probabilities, network.query(name, evidence).probabilities)
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(seed=seeds)
 def test_a_network_that_is_cut_in_two_is_merged_again(seed):
     network = drawn(seed)
@@ -100,7 +100,7 @@ def test_states_in_another_order_are_the_same_states_when_networks_are_merged():
     assert both.cpt("b").given(a="yes")[1] == 0.7
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(seed=seeds)
 def test_names_and_labels_change_no_number(seed):
     network = drawn(seed)
@@ -111,7 +111,7 @@ def test_names_and_labels_change_no_number(seed):
     assert np.array_equal(joint_by_enumeration(other.core), joint_by_enumeration(network.core))
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(seed=seeds)
 def test_a_new_state_changes_nothing_and_goes_again(seed):
     network = drawn(seed)
@@ -128,7 +128,7 @@ def test_a_new_state_changes_nothing_and_goes_again(seed):
                 assert np.allclose(row, network.query(child, rest).probabilities)
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(seed=seeds)
 def test_without_a_state_a_variable_is_what_it_is_where_it_is_not_in_it(seed):
     network = drawn(seed)
