@@ -2,8 +2,7 @@
 
 `fit` reads as the road of the data: labels and table are coded, summed, and the sums kept. So models learn from
 further rows (`+`), forget (`-`), merge, and leave rows out. `predict` reads parameters off the sums, once for each
-setting of the parameters. Nothing is kept of the rows. Learning is a walk over pieces of rows (`streaming.passes`), of
-which a table in memory is one.
+setting. Nothing is kept of the rows. Learning is a walk over pieces of rows (`streaming.passes`); a table is one piece.
 """
 
 import operator
@@ -170,7 +169,7 @@ class OnSums(Base):
     def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
         """Learn pass by pass: sum the rows, and calibrate."""
         counting = self._counting(classes, by_copy=not isinstance(examples, Batches))
-        sums = yield Pass(counting, then=self._rereads)
+        sums = yield Pass(counting, then="calibrate=True reads the rows twice" if self._calibrates else "")
         self._keep(sums, examples.columns_of_X, first=True)
         return (yield from self._corrected())
 
@@ -220,10 +219,12 @@ class OnSums(Base):
         if known is None:
             return self._learned_from(Batches([(X, y, sample_weight)], type(self).__name__), declared)
         X = materialised(X)
-        sums = known + self._sums_of(X, y, sample_weight, declared if self._fixes_classes else None, known)
-        if declared is not None:
-            sums = sums.with_classes(declared)
-        return self._keep(sums, X, first=False)
+        sums = self._sums_with(X, y, sample_weight, declared if self._fixes_classes else None)
+        return self._keep(sums if declared is None else sums.with_classes(declared), X, first=False)
+
+    def _sums_with(self, X: Any, y: Any, sample_weight: Any, classes: Variable | None) -> Sums[Any]:
+        """Add further rows to the sums; labels are those of `classes`, or any."""
+        return self.statistics_ + self._sums_of(X, y, sample_weight, classes, self.statistics_)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None, *, remaining: tuple[Any, ...] | None = None) -> Self:
         """Take rows out again: the sums become those of a fit that never saw them.
