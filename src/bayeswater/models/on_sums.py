@@ -169,7 +169,7 @@ class OnSums(Base):
     def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
         """Learn pass by pass: sum the rows, and calibrate."""
         counting = self._counting(classes, by_copy=not isinstance(examples, Batches))
-        sums = yield Pass(counting, then="calibrate=True reads the rows twice" if self._calibrates else "")
+        sums = yield Pass(counting, then=self._rereads)
         self._keep(sums, examples.columns_of_X, first=True)
         return (yield from self._corrected())
 
@@ -189,8 +189,7 @@ class OnSums(Base):
 
     def _counting(self, classes: Variable | None, *, by_copy: bool) -> Counting:
         """Give what counts a piece of rows: a copy without sums, where it is sent to the rows."""
-        counter = clone(self) if by_copy else self
-        return Counting(counter._sums_of, classes, self._grouped_as)
+        return Counting((clone(self) if by_copy else self)._sums_of, classes, self._grouped_as)
 
     @property
     def _calibrates(self) -> bool:
