@@ -85,8 +85,8 @@ class MixedCompletions(ABC):
         >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
         >>> network.most_probable_explanations(2)
         sex  height  probability
-        f    165.0           0.6
-        m    178.0           0.4
+        f    165             0.6
+        m    178             0.4
         """
         if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
             raise ParameterError(f"k is {k!r}; give the number of explanations, 1 or more")

@@ -291,13 +291,13 @@ class Explanation:
 
     def __str__(self) -> str:
         width = max((display_width(on_one_line(name)) for name in self.states), default=0)
-        lines = [f"{padded(on_one_line(name), width)}  {on_one_line(str(own))}" for name, own in self.states.items()]
+        lines = [f"{padded(on_one_line(n), width)}  {on_one_line(cell_text(own))}" for n, own in self.states.items()]
         return "\n".join([*lines, self._how_probable()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        cells = ((name, str(own)) for name, own in self.states.items())
+        cells = ((name, cell_text(own)) for name, own in self.states.items())
         return html_table(("variable", "state"), cells) + paragraphs([self._how_probable()])
 
     def to_frame(self, library: str | None = None) -> Any:
@@ -308,6 +308,11 @@ class Explanation:
 
     def _how_probable(self) -> str:
         return f"log-probability together with the evidence: {self.log_probability:.6g}"
+
+
+def cell_text(cell: Any) -> str:
+    """Write a state, or a number in six digits."""
+    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 
 def explained_rows(found: MostProbableStates, variables: Sequence[Variable], library: Alongside) -> Any:

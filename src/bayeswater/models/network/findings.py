@@ -17,7 +17,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.inference.exact.derivatives import Slopes
 from bayeswater.markup import Safe, bar, html_table, paragraphs, step
-from bayeswater.models.network.answers import Explanation
+from bayeswater.models.network.answers import Explanation, cell_text
 from bayeswater.models.network.conditional_tables import state_code
 from bayeswater.networks.conditionals import require_probability
 from bayeswater.networks.network import Network
@@ -214,7 +214,7 @@ class BestExplanations(Sequence[Explanation]):
 
     def _rows(self) -> list[list[str]]:
         pairs = zip(self.found[:LINES_SHOWN], self.posterior, strict=False)
-        return [[*(str(one[name]) for name in self.open_names), f"{p:.4g}"] for one, p in pairs]
+        return [[*(cell_text(one[name]) for name in self.open_names), f"{p:.4g}"] for one, p in pairs]
 
     def __repr__(self) -> str:
         lines = text_table([*self.open_names, "probability"], self._rows(), len(self.open_names))
