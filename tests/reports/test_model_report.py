@@ -14,6 +14,7 @@ from bayeswater.decision.ranking import Ranking
 from bayeswater.demo.loans import loans
 from bayeswater.explain.importance import importance
 from bayeswater.reports.model_report import model_report
+from bayeswater.reports.page import STYLE
 
 TABLE = loans(300)
 MODEL = bw.NaiveBayes(calibrate=True, columns={"application_id": "ignored"}).fit(
@@ -54,6 +55,11 @@ def tags(page):
 def test_a_report_is_one_file_without_script_or_address():
     assert {"svg", "table", "section"} <= tags(PAGE) and "script" not in tags(PAGE) and "link" not in tags(PAGE)
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", PAGE)
+
+
+def test_rules_for_paper_come_last_for_no_other_to_undo_them():
+    last = [rule for rule in STYLE.strip().splitlines() if not rule.startswith(" ")][-1]
+    assert last.startswith("@media print")
 
 
 def test_its_figures_are_those_of_the_library():

@@ -9,9 +9,6 @@ STYLE = """
   --second: #d55e00; --tint: 0, 114, 178; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ef; --faint: #98a2b3; --ground: #14181f; --edge: #384152;
   --accent: #56b4e9; --second: #e69f00; --tint: 86, 180, 233; } }
-@media print { :root { color-scheme: light; --ink: #000; --faint: #444; --ground: #fff; --edge: #bbb; --accent: #0072b2;
-  --second: #d55e00; --tint: 0, 114, 178; } section, .plot, tr { break-inside: avoid; } body { font-size: 10.5px; }
-  * { print-color-adjust: exact; } }
 @page { margin: 15mm; }
 body { font: 14px/1.45 system-ui, "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif; color: var(--ink);
   background: var(--ground); max-width: 60rem; margin: 0 auto; padding: 1.5rem; overflow-wrap: break-word; }
@@ -31,6 +28,9 @@ svg { width: 100%; height: auto; display: block; }
 text { fill: var(--ink); font-family: inherit; }
 .label { font-size: 9px; fill: var(--faint); } .name { font-size: 11px; }
 .scroll { overflow-x: auto; } .cell { display: inline-block; min-width: 3.2em; padding: 0 .4em; border-radius: 3px; }
+@media print { :root { color-scheme: light; --ink: #000; --faint: #444; --ground: #fff; --edge: #bbb; --accent: #0072b2;
+  --second: #d55e00; --tint: 0, 114, 178; } section, .plot, tr { break-inside: avoid; } body { font-size: 10.5px; padding: 0; }
+  * { print-color-adjust: exact; } }
 """
 
 
