@@ -93,6 +93,13 @@ def test_counts_have_whole_ends_and_are_apart_by_the_root_of_their_mean(family):
     assert options.in_words(3.0, "over") == "at least 3" and options.in_words(3.0, "under") == "at most 3"
 
 
+@pytest.mark.parametrize("family", CELLS)
+def test_log_normal_numbers_alone_are_on_the_scale_of_logarithms_and_counts_alone_are_whole(family):
+    options = view_of(CELLS[family], family).options(0, 0)
+    assert options.is_log == (family == "lognormal")
+    assert options.is_whole == (family in ("poisson", "negative_binomial"))
+
+
 def test_a_number_on_a_circle_can_go_half_a_turn_each_way():
     view = view_of(CELLS["von_mises"], "von_mises")
     there, missing = view.options(0, 0), view.options(1, 0)

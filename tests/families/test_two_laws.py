@@ -110,6 +110,14 @@ def test_classes_of_equal_shares_of_rows_are_put_together_by_adding_their_counts
         assert_allclose(together[:, 4], own.sum(axis=1))
 
 
+def test_classes_of_the_same_numbers_change_together_as_one_class_of_all_their_rows():
+    rng = np.random.default_rng(9)
+    values = [np.tile(rng.normal(at, width, size=n), 3)[:, None] for at, width, n in ((0, 1, 40), (0.5, 1.3, 60))]
+    three, one = ([GaussianNB().fit(x, np.arange(len(x)) // (len(x) // k)) for x in values] for k in (3, 1))
+    (alone,) = drift(*one).columns
+    assert_allclose(common_of(*three), alone.by_class[0].log_bayes_factor, rtol=1e-9)
+
+
 def test_other_frequencies_of_the_classes_are_no_common_change():
     rng = np.random.default_rng(6)
     models = []
