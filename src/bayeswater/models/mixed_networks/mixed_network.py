@@ -29,7 +29,7 @@ from bayeswater.models.network.bayesian_network import MOST_WITH_BARS
 from bayeswater.models.network.conditional_tables import ConditionalTable, read_conditional, read_variables, state_code
 from bayeswater.models.network.graph import GraphQuestions, graph_in_brief, read_graph
 from bayeswater.models.network.network_files import MODEL_SUFFIX
-from bayeswater.models.network.network_fitting import columns_of, declare_states, pseudo_counts_of, require_nodes
+from bayeswater.models.network.network_fitting import columns_of, declare_states, pseudo_counts_of, require_settings
 from bayeswater.models.streaming.sources import rows_to_answer
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.drawing import to_dot, to_svg
@@ -157,11 +157,7 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
         """
         dag, states = read_graph(graph), dict(states or {})
         settings = {"alpha": alpha, "equivalent_sample_size": equivalent_sample_size, "columns": columns}
-        if missing not in ("available", "em"):
-            raise ParameterError(f"missing is {missing!r}; it can be 'available' or 'em'")
-        if alpha is not None and equivalent_sample_size is not None:
-            raise ParameterError("alpha and equivalent_sample_size both say what is added to counts; give one of them")
-        require_nodes(dag, states)
+        require_settings(dag, states, alpha, equivalent_sample_size, missing)
         rows = rows_to_answer(X)
         if rows is not None:
             require_columns(dag, rows.schema.names)

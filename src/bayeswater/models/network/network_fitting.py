@@ -57,14 +57,7 @@ def fitted_network(
     missing: str = "available",
 ) -> Network:
     """Estimate the table of every node of the graph; see `BayesianNetwork.from_data`."""
-    if missing not in ("available", "em"):
-        raise ParameterError(f"missing is {missing!r}; it can be 'available' or 'em'")
-    if alpha is not None and equivalent_sample_size is not None:
-        raise ParameterError(
-            f"alpha is {alpha!r} and equivalent_sample_size is {equivalent_sample_size!r}; both say what is added to "
-            "the counts, so give one of them"
-        )
-    require_nodes(dag, states)
+    require_settings(dag, states, alpha, equivalent_sample_size, missing)
     smoothing = partial(pseudo_counts_of, dag, alpha, equivalent_sample_size, columns)
     rows = rows_to_answer(X)
     if rows is not None:
@@ -82,6 +75,20 @@ def fitted_network(
     cards = [variable.n_states for variable in variables]
     tables = estimated_tables(codes, cards, dag.parents, smoothing(variables), weight, by_em=missing == "em")
     return _network(dag, variables, tables)
+
+
+def require_settings(
+    dag: Dag, states: Mapping[str, Any], alpha: Any, equivalent_sample_size: float | None, missing: str
+) -> None:
+    """Refuse settings that do not go with each other or with the graph, before rows are read."""
+    if missing not in ("available", "em"):
+        raise ParameterError(f"missing is {missing!r}; it can be 'available' or 'em'")
+    if alpha is not None and equivalent_sample_size is not None:
+        raise ParameterError(
+            f"alpha is {alpha!r} and equivalent_sample_size is {equivalent_sample_size!r}; both say what is added to "
+            "the counts, so give one of them"
+        )
+    require_nodes(dag, states)
 
 
 def coded_rows(
