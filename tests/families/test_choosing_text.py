@@ -56,6 +56,15 @@ def test_it_is_said_on_how_many_rows_the_readings_were_compared(monkeypatch):
     assert "; leave-one-out of 30 rows: multinomial " in read_as(*notes(30))[1]
 
 
+def test_the_share_that_is_right_is_that_of_models_of_each_reading_with_every_row_left_out():
+    texts, labels = notes(60)
+    why, table = read_as(texts, labels)[1], pa.table({"t": texts})
+    for family in choosing_text.OF_TEXT:
+        model = NaiveBayes(columns={"t": family}).fit(table, labels)
+        answers = model.classes_[model.loo_predict_log_proba(table, labels).argmax(axis=1)]
+        assert f"{family} {100 * (answers == labels).mean():.1f} % right" in why
+
+
 def test_a_row_of_weight_zero_is_not_compared():
     texts, labels = notes(40)
     with_none = read_as([*texts, "w1 w2 w3"], [*labels, "a"], sample_weight=[1.0] * 40 + [0.0])
