@@ -179,8 +179,8 @@ def subject_of(
         return NetworkSubject(name or model.title or "network", model)
     if not (hasattr(model, "predict_proba") and hasattr(model, "explain")):
         raise SchemaError(
-            f"a {type(model).__name__} cannot be explored; give a fitted classifier of Bayeswater or a BayesianNetwork. "
-            "A MixedNetwork answers query, moments and posteriors, and its numbers cut into states have a page"
+            f"a {type(model).__name__} cannot be explored; give a fitted classifier of Bayeswater or a BayesianNetwork "
+            "(a MixedNetwork answers query, moments and posteriors, and its numbers cut into states have a page)"
         )
     name = name or type(model).__name__
     if rows is None:
