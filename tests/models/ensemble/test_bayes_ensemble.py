@@ -49,14 +49,9 @@ def test_every_preset_learns_a_mixed_table_with_holes(preset):
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-12)
     frequency = np.unique(Y, return_counts=True)[1].max() / len(Y)
     assert found.score(FRAME, Y) > frequency + 0.2
-    assert [family.name for family in found.report_.families] == [
-        name
-        for name in ("kdb", "aode", "gaussian", "trees-sqrt", "trees-half", "trees-all")
-        if name
-        in {"balanced": "aode gaussian trees-sqrt trees-all", "generative": "kdb aode gaussian"}.get(
-            preset, "kdb aode gaussian trees-sqrt trees-half trees-all"
-        ).split()
-    ]
+    names = {"balanced": "aode gaussian trees-sqrt trees-all linear", "generative": "kdb aode gaussian"}
+    usual = "kdb aode gaussian trees-sqrt trees-half trees-all linear"
+    assert [family.name for family in found.report_.families] == names.get(preset, usual).split()
 
 
 @pytest.mark.parametrize("library", [pl.from_pandas, pa.Table.from_pandas])
@@ -313,7 +308,7 @@ def test_a_posterior_has_no_joint_and_says_so(model):
         ({"members": {"forest": 3}}, "members is"),
         ({"members": {"gaussian": 3}}, "members is"),
         ({"members": 5}, "members is 5"),
-        ({"members": dict.fromkeys(("aode", "gaussian", "trees-sqrt", "trees-all"), 0)}, "leaves no family"),
+        ({"members": dict.fromkeys(("aode", "gaussian", "trees-sqrt", "trees-all", "linear"), 0)}, "leaves no family"),
         ({"missing": "state"}, "missing is 'state'"),
         ({"unseen": "skip"}, "unseen is 'skip'"),
         ({"random_state": -1}, "random_state is -1"),

@@ -7,12 +7,21 @@ import pandas as pd
 import pytest
 from tests.models.ensemble.tables import mixed_frame
 
-from bayeswater import BayesWarning, ParameterError, ResourceLimitError
+from bayeswater import ParameterError
 from bayeswater.data.labels import encode_labels
 from bayeswater.families.family import Settings
 from bayeswater.learning.members import presets
 from bayeswater.learning.members.committee import in_structure
-from bayeswater.learning.members.presets import KINDS, PRESETS, TimeForecast, committees_of, forecast, pair_bytes
+from bayeswater.learning.members.presets import (
+    KINDS,
+    PRESETS,
+    SCREENED,
+    TimeForecast,
+    committees_of,
+    forecast,
+    pair_bytes,
+)
+from bayeswater.learning.members.screening import slots_of
 from bayeswater.models.ensemble.reading import EnsembleReading, canonical
 
 FRAME, Y = mixed_frame(120)
@@ -114,34 +123,29 @@ def test_wide_tables_of_few_rows_have_fewer_members_of_aode_unless_they_are_aske
     def members(table, preset="balanced", told=None):
         return committees_of(preset, told, table)["aode"].members_for(table)
 
-    assert [members(of(200, d)) for d in (20, 60, 120, 200)] == [4, 4, 2, 1]
-    assert [members(of(n, 200)) for n in (200, 2000, 5000)] == [1, 2, 3]  # of which memory has room for three
+    assert [members(of(200, d)) for d in (20, 60, 120, 200)] == [4, 4, 2, 4]
+    assert [members(of(n, 200)) for n in (200, 2000, 5000)] == [4, 2, 3]  # of some columns; memory has room for three
     assert members(of(200, 200), told={"aode": 6}) == 6
     assert members(of(200, 200), "generative") == 8
-    for preset, n_most in (("balanced", 362), ("generative", 1448)):  # as the docs say
-        assert "aode" in committees_of(preset, None, of(2, n_most))
-        with pytest.warns(BayesWarning, match=f"{n_most + 1} columns have so many states"):
-            assert "aode" not in committees_of(preset, None, of(2, n_most + 1))
 
 
-def test_pairs_that_memory_has_no_room_for_are_left_out_with_a_warning(monkeypatch):
+def test_members_are_as_many_as_memory_has_room_for_and_look_at_fewer_columns_below_one(monkeypatch):
     table = table_of(FRAME)
-    one = pair_bytes(table)
+    one = pair_bytes(int(slots_of(table).sum()), table.n_classes)
     monkeypatch.setitem(presets.PAIR_BYTES, "balanced", 3 * one)
     assert committees_of("balanced", None, table)["aode"].members_for(table) == 3
+    assert committees_of("balanced", None, table)["aode"].n_slots == 0
     monkeypatch.setitem(presets.PAIR_BYTES, "balanced", one - 1)
-    with pytest.warns(BayesWarning, match="5 columns have so many states .* 'aode' is left out"):
-        assert [*committees_of("balanced", None, table)] == ["gaussian", "trees-sqrt", "trees-all"]
+    few = committees_of("balanced", None, table)["aode"]
+    assert few.members_for(table) == 4
+    assert SCREENED * pair_bytes(few.n_slots, table.n_classes) < one
     assert committees_of("balanced", {"aode": 5}, table)["aode"].members_for(table) == 5  # who asks for them gets them
-    monkeypatch.setitem(presets.PAIR_BYTES, "generative", one - 1)
-    with pytest.raises(ResourceLimitError, match="leave columns out"):
-        committees_of("generative", {"gaussian": 0}, table)
 
 
 def test_a_forecast_tells_every_family_and_leaves_room_for_few():
     table = canonical(table_of(FRAME))
     found = forecast(committees_of("balanced", {"trees-sqrt": 4, "trees-all": 4}, table), table, 0)
-    assert found.n_members == {"aode": 4, "gaussian": 1, "trees-sqrt": 4, "trees-all": 4}
+    assert found.n_members == {"aode": 4, "gaussian": 1, "trees-sqrt": 4, "trees-all": 4, "linear": 1}
     assert min(found.seconds.values()) > 0
     assert found.total() == pytest.approx(sum(found.seconds[name] * n for name, n in found.n_members.items()))
     assert found.within(1e9) == found.n_members

@@ -142,8 +142,8 @@ class AodeMembers(HonestMembers):
     member_kind: ClassVar[type[AodeMember]] = AodeMember
 
     def phi_for(self, table: EnsembleTable) -> float:
-        """Cuts see a share of the rows; where there are no numbers, nothing does."""
-        return PHI if table.numbers.shape[1] else 0.0
+        """Cuts see a share of the rows; where there are no numbers, and no columns to choose, nothing does."""
+        return PHI if table.numbers.shape[1] or self.n_slots else 0.0
 
     def members_for(self, table: EnsembleTable) -> int:
         """Say how many members a table is worth."""

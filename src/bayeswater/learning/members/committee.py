@@ -22,6 +22,7 @@ from bayeswater.errors import StatisticsError
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import ordered_map, threads
 from bayeswater.learning.members.member_table import EnsembleTable
+from bayeswater.learning.members.screening import ScreenedMember, member_of, of_columns, screened
 from bayeswater.typing import Array
 
 
@@ -155,7 +156,8 @@ class Member(Protocol):
 class HonestMembers(Committee):
     """Members that have learned; the seed, and the share `phi`, say which rows the structure of each has seen.
 
-    `n_members` is how many there are to be; 0 leaves that to the size of the table.
+    `n_members` is how many there are to be; 0 leaves that to the size of the table. `n_slots` is how many states
+    the columns have, at most, that each looks at, if these are not all (`screening`).
     """
 
     member_kind: ClassVar[Any]
@@ -167,6 +169,7 @@ class HonestMembers(Committee):
     seed: int = 0
     phi: float = PHI
     members: tuple[Member, ...] = field(default=(), repr=False)
+    n_slots: int = 0
 
     @abstractmethod
     def members_for(self, table: EnsembleTable) -> int:
@@ -184,8 +187,11 @@ class HonestMembers(Committee):
         """Learn further members, until there are so many."""
 
         def learned(number: int) -> Member:
-            seen = in_structure(table.hashes, self.seed, number, self.phi)
-            return self.learn_member(table, seen, number, random_numbers(self.seed, number))
+            seen, rng = in_structure(table.hashes, self.seed, number, self.phi), random_numbers(self.seed, number)
+            if not self.n_slots:
+                return self.learn_member(table, seen, number, rng)
+            kept = screened(table.take(seen), self.n_slots)
+            return ScreenedMember(kept, self.learn_member(of_columns(table, kept), seen, number, rng))
 
         more = _beside(learned, range(len(self.members), n_members))
         return replace(self, n_members=n_members, members=(*self.members, *more))
@@ -252,7 +258,7 @@ class HonestMembers(Committee):
                 number, _, rest = name.partition(".")
                 if rest:
                     parts[int(number)][rest] = np.asarray(array)
-            members = [cls.member_kind.from_arrays(part, n_numbers, n_states, n_classes) for part in parts]
+            members = [member_of(cls.member_kind, part, n_numbers, n_states, n_classes) for part in parts]
         except (KeyError, IndexError, ValueError, TypeError, OverflowError) as error:
             raise StatisticsError(f"the arrays of a family {cls.kind!r} are not complete: {error}") from None
         if len(members) != n_members or not members or not 0 <= phi <= 1:

@@ -39,6 +39,7 @@ from bayeswater.learning.members.committee import (
     tempered,
 )
 from bayeswater.learning.members.member_table import EnsembleTable, StateColumns, labels_of
+from bayeswater.learning.members.screening import ScreenedMember
 from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.category_counts import code_kind
 from bayeswater.statistics.consistency import SLACK
@@ -225,6 +226,7 @@ class KdbMembers(HonestMembers):
         """Make the members of arrays that may come from anywhere."""
         committee = super().from_arrays(arrays, n_numbers, n_states, n_classes)
         first = committee.members[0]
+        first = first.member if isinstance(first, ScreenedMember) else first
         assert isinstance(first, KdbMember)
         return replace(committee, class_free=first.joint.class_free)
 

@@ -1,8 +1,8 @@
 """The presets of `BayesEnsemble`: which committees, how many members of each, and how many fit into a time limit.
 
     generative   KDB, AODE, Gaussian: P(class, row) alone, Bayesian networks and nothing else beside texts
-    balanced     AODE, Gaussian, 64 class trees: about what a random forest of 200 trees costs, so where columns are
-                 many and rows few there are fewer members of AODE
+    balanced     AODE, Gaussian, a linear member, 64 class trees: about what a random forest of 200 trees costs, so
+                 where columns are many and rows few there are fewer members of AODE
     best         all of them, and more of each
 
 A committee that a table has no columns for is left out: without numbers there are no Gaussians, without texts no
@@ -15,22 +15,24 @@ the last.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import inf
+from dataclasses import dataclass, replace
+from math import inf, isqrt
 from numbers import Integral
 from time import perf_counter
 from typing import Any
 
-from bayeswater.errors import BayesWarning, ParameterError, ResourceLimitError, warn_user
+from bayeswater.errors import ParameterError
 from bayeswater.kernels.threads import thread_count
 from bayeswater.learning.members.aode_members import AodeMembers
 from bayeswater.learning.members.committee import Committee
 from bayeswater.learning.members.gaussian_member import GaussianMember
 from bayeswater.learning.members.kdb_members import KdbMembers
+from bayeswater.learning.members.linear_member import LinearMember
 from bayeswater.learning.members.member_table import EnsembleTable
+from bayeswater.learning.members.screening import slots_of
 from bayeswater.learning.members.tree_members import ClassTrees
 from bayeswater.learning.members.word_member import WordMember
-from bayeswater.limits import TABLE_BYTES, bytes_in_words
+from bayeswater.limits import TABLE_BYTES
 
 MOST_COLUMNS = 24
 """Columns that the most thorough trees look at in a node, at most."""
@@ -48,6 +50,7 @@ PRESETS: Mapping[str, Mapping[str, Committee]] = {
         "trees-sqrt": _trees(40, "sqrt", 1, 0.6),
         "trees-all": _trees(24, MOST_COLUMNS, 3, 0.6, "cycle"),
         "words": WordMember(),
+        "linear": LinearMember(),
     },
     "best": {
         "kdb": KdbMembers(),
@@ -57,6 +60,7 @@ PRESETS: Mapping[str, Mapping[str, Committee]] = {
         "trees-half": _trees(60, "half", 2, 0.8),
         "trees-all": _trees(45, MOST_COLUMNS, 3, 0.8, "cycle"),
         "words": WordMember(),
+        "linear": LinearMember(),
     },
 }
 """Committees by name, before they have learned; trees are called by how many columns they look at in a node."""
@@ -66,11 +70,12 @@ KINDS: Mapping[str, type[Committee]] = {
     "aode": AodeMembers,
     "gaussian": GaussianMember,
     "words": WordMember,
+    "linear": LinearMember,
     **dict.fromkeys(("trees-sqrt", "trees-half", "trees-all"), ClassTrees),
 }
 """What a committee of each name is made of, in a file too."""
 
-OF_ALL_ROWS = ("gaussian", "words")
+OF_ALL_ROWS = ("gaussian", "words", "linear")
 """Committees of one member."""
 
 
@@ -85,19 +90,20 @@ OF_PAIRS = frozenset({"kdb", "aode"})
 """Committees that count all pairs of columns."""
 
 PAIR_BYTES = {"balanced": TABLE_BYTES // 64, "generative": TABLE_BYTES // 4, "best": TABLE_BYTES // 4}
-"""What the pairs of all members of a committee may take; where one member would take more, the committee is left out.
+"""What the pairs of all members of a committee may take.
 
 For what is to cost no more than a forest that is little: time grows with these counts, and trees do not need them.
 """
-
-STATES_OF_A_NUMBER = 8
-"""Slots of a column of numbers, in a forecast of memory: root of the mean square over the ways in which members cut."""
 
 CELLS_OF_A_ROW, ROWS_OF_NO_ROW = 2**11, 1000
 """Counts of pairs that all members may have together, for each row and as if there were some more.
 
 Members work out probabilities from all counts, whereas a forest looks at rows alone, beside what its trees cost anyway.
+Where one member would have more, in any preset, members look at the columns that tell most.
 """
+
+SCREENED = 4
+"""Members whose pairs of the columns that tell most are as many as these counts."""
 
 
 def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, Committee]:
@@ -116,48 +122,29 @@ def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, 
             f"members is {members!r}, which leaves no family that this table can teach; let one of {[*committees]} "
             "have a member"
         )
-    if told.keys() & OF_PAIRS:
-        return _within_memory(chosen, table, TABLE_BYTES // 4)
-    if preset == "balanced":
-        chosen = {
-            name: _of_rows(committee, table) if name in OF_PAIRS else committee for name, committee in chosen.items()
-        }
-    return _within_memory(chosen, table, PAIR_BYTES[preset])
+    n_slots = _slots_of_pairs(table, preset)
+    n_bytes = pair_bytes(n_slots or int(slots_of(table).sum()), table.n_classes)
+    is_told, of_rows = bool(told.keys() & OF_PAIRS), 8 * CELLS_OF_A_ROW * (len(table) + ROWS_OF_NO_ROW)
+    most = TABLE_BYTES // 4 if is_told else PAIR_BYTES[preset]
+    if preset == "balanced" and not is_told:
+        most = min(most, max(n_bytes, of_rows))
+    for name in OF_PAIRS & chosen.keys():
+        n_members = max(1, min(most // n_bytes, chosen[name].members_for(table)))
+        chosen[name] = replace(chosen[name], n_members=n_members, n_slots=n_slots)  # type: ignore[call-arg]
+    return chosen
 
 
-def pair_bytes(table: EnsembleTable) -> int:
-    """Forecast the bytes of the counts of all pairs of columns, within each class, of one member."""
-    n_states = STATES_OF_A_NUMBER * table.numbers.shape[1] + int((table.n_states + 1).sum())
-    return 4 * n_states**2 * table.n_classes  # each pair once, in 8 bytes
+def pair_bytes(n_slots: int, n_classes: int) -> int:
+    """Forecast the bytes of the counts of all pairs of columns that have so many states, within each class."""
+    return max(1, 4 * n_slots**2 * n_classes)  # each pair once, in 8 bytes
 
 
-def _of_rows(committee: Committee, table: EnsembleTable) -> Committee:
-    """Let a committee have as many members as there are rows for, one at least."""
-    n_bytes = 8 * CELLS_OF_A_ROW * (len(table) + ROWS_OF_NO_ROW)
-    n_most = n_bytes // max(1, pair_bytes(table))
-    return committee.of_members(max(1, min(n_most, committee.members_for(table))))
-
-
-def _within_memory(committees: Mapping[str, Committee], table: EnsembleTable, n_bytes: int) -> dict[str, Committee]:
-    """Let committees have as many members as there is memory for, and leave out those of which one is too many."""
-    n_most = n_bytes // max(1, pair_bytes(table))
-    kept = {}
-    for name, committee in committees.items():
-        if name not in OF_PAIRS or n_most >= committee.members_for(table):
-            kept[name] = committee
-        elif n_most:
-            kept[name] = committee.of_members(n_most)
-    left_out = [name for name in committees if name not in kept]
-    if left_out:
-        told = (
-            f"{table.n_columns} columns have so many states that the counts of their pairs would take "
-            f"{bytes_in_words(pair_bytes(table))} for each member"
-        )
-        if not kept:
-            raise ResourceLimitError(f"{told}; leave columns out, or take preset='balanced', which has trees too")
-        names = " and ".join(f"{name!r}" for name in left_out)
-        warn_user(f"{told}, so {names} is left out; leave columns out to keep it", BayesWarning)
-    return kept
+def _slots_of_pairs(table: EnsembleTable, preset: str) -> int:
+    """Say how many states the columns may have that members of pairs look at; 0 where they look at all of them."""
+    n_bytes = min(8 * CELLS_OF_A_ROW * (len(table) + ROWS_OF_NO_ROW), PAIR_BYTES[preset])
+    if pair_bytes(int(slots_of(table).sum()), table.n_classes) <= n_bytes:
+        return 0
+    return max(1, isqrt(n_bytes // (4 * SCREENED * table.n_classes)))
 
 
 def _told(members: Any, committees: Mapping[str, Committee]) -> dict[str, int]:

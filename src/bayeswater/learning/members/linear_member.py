@@ -1,0 +1,271 @@
+"""`LinearMember`: log-odds that are linear in the numbers and have a term for every state: logistic regression.
+
+    log P(k | x) ~ log P(k) + b_k + sum over numbers of w_jk z_j + sum over categories of v_jk(state)
+
+Small tables with a smooth boundary want no more than that, and hardly forgive more. Numbers are in common units
+(`StandardNumbers`); a missing one is the median, and says so itself where the column lacked cells when the member
+learned. A missing category is a state of its own there, and says nothing elsewhere.
+
+The numbers b, w and v have the least log-loss plus |w|^2 / (2 C), for one of five values of C. They are structure,
+which stays while rows come and go; P(k) is counted. Rows are divided into folds by the hashes of their cells, and every
+row is judged by what the other folds gave: C is chosen so, and so every row may validate.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+
+from bayeswater.data.reading.row_hashes import hash_word, hashed
+from bayeswater.data.weights import checked_weight
+from bayeswater.errors import StatisticsError
+from bayeswater.estimate.dirichlet import Prior, PseudoCounts
+from bayeswater.inference.log_space import log_posterior
+from bayeswater.kernels.class_scores import log_shares
+from bayeswater.kernels.threads import one_blas_thread
+from bayeswater.learning.members.committee import Committee
+from bayeswater.learning.members.member_table import EnsembleTable, StandardNumbers, declared_codes, labels_of
+from bayeswater.statistics.sums import ClassCounts
+from bayeswater.typing import Array
+
+FOLDS = 5
+
+RIDGES = (0.03, 0.1, 0.3, 1.0, 3.0)
+"""Values of C, from those that hold weights back most."""
+
+MOST_ROWS = 10_000
+"""Different rows that weights are learned from, at most: more would hardly change them."""
+
+FEW_ROWS = 2000
+"""Rows up to which all folds choose C; of more, the first one says enough."""
+
+MOST_STEPS, LEAST_SLOPE = 100, 1e-4
+"""Where the search for the least log-loss ends: after so many steps, or where it slopes less."""
+
+SMOOTHING = PseudoCounts("m-estimate", 1.0)
+
+Line = tuple[Array, Array]
+"""Intercepts (n_classes,) and weights (n_terms, n_classes)."""
+
+
+@dataclass(frozen=True)
+class LinearTerms:
+    """How rows become terms: units of the numbers, which of them lack cells, and states of the categories.
+
+    First come the numbers that vary, then marks of those that lack cells, then marks of states, column after column.
+    """
+
+    numbers: StandardNumbers
+    lacks: Array  # (n_numbers,)
+    n_states: Array  # (n_nominal,), with one more where missing is a state
+    missing_is_state: Array  # (n_nominal,)
+
+    @classmethod
+    def learn(cls, table: EnsembleTable) -> "LinearTerms":
+        """Look at all rows."""
+        lacks, missing = np.isnan(table.numbers).any(axis=0), (table.states < 0).any(axis=0)
+        return cls(StandardNumbers.learn(table), lacks, table.n_states + missing, missing)
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms of a row."""
+        return len(self.numbers.kept) + int(self.lacks.sum()) + int(self.n_states.sum())
+
+    def read(self, table: EnsembleTable) -> tuple[Array, csr_array]:
+        """Give the numbers (n_rows, n_kept), and the marks (n_rows, the other terms), which are few in a row."""
+        start = np.cumsum([int(self.lacks.sum()), *self.n_states[:-1].tolist()]) if len(self.n_states) else []
+        lacking = np.isnan(table.numbers[:, self.lacks])
+        states = np.where((table.states < 0) & self.missing_is_state, self.n_states - 1, table.states)
+        place = np.concatenate([np.broadcast_to(np.arange(lacking.shape[1]), lacking.shape), states + start], axis=1)
+        is_there = np.concatenate([lacking, states >= 0], axis=1)
+        indptr = np.concatenate([[0], np.cumsum(is_there.sum(axis=1))])
+        marks = place[is_there].astype(np.int64)
+        shape = len(table), self.n_terms - len(self.numbers.kept)
+        return self.numbers.read(table).values, csr_array((np.ones(len(marks)), marks, indptr), shape=shape)
+
+    def said(self, terms: tuple[Array, csr_array], line: Line) -> Array:
+        """What rows say of the classes, beside their frequency: (n_rows, n_classes)."""
+        (z, marks), (intercept, weight) = terms, line
+        found: Array = z @ weight[: z.shape[1]] + marks @ weight[z.shape[1] :] + intercept
+        return found
+
+    def centred(self, terms: tuple[Array, csr_array], weight: Array, line: Line) -> Line:
+        """Let the states of a column say nothing in the mean over rows, so that one that is missing says nothing."""
+        intercept, found = line[0].copy(), line[1].copy()
+        share = (weight @ terms[1]) / weight.sum()
+        first = len(self.numbers.kept)
+        ends = first + np.cumsum([int(self.lacks.sum()), *self.n_states.tolist()])
+        for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+            mean = share[a - first : b - first] @ found[a:b]
+            found[a:b] -= mean
+            intercept += mean
+        return intercept, found
+
+
+@dataclass(frozen=True)
+class LinearMember(Committee):
+    """How rows become terms, the weights of these by all rows and by those of other folds, and class counts."""
+
+    kind: ClassVar[str] = "linear"
+
+    n_members: int = 1
+    seed: int = 0
+    terms: LinearTerms | None = None
+    lines: tuple[Line, ...] = ()  # by all rows, then without each fold
+    counts: ClassCounts | None = None
+
+    def learn(self, table: EnsembleTable, seed: int) -> Self:
+        """Learn the weights, by all rows and without each fold; the folds choose C."""
+        terms, counts = LinearTerms.learn(table), _counted(table)
+        problem = _Problem(terms, table.take(slice(0, MOST_ROWS)), counts.count)
+        fold = _folds(problem.table, seed)
+        with one_blas_thread():
+            judging = range(FOLDS if len(problem.table) <= FEW_ROWS else 1)
+            paths = [problem.path(fold != number) for number in judging]
+            losses = sum(problem.losses(path, fold == number) for number, path in enumerate(paths))
+            best = int(np.argmin(losses))
+            lines = [problem.least(RIDGES[best], np.ones(len(fold), dtype=bool), paths[0][best])]
+            lines += [path[best] for path in paths]
+            lines += [problem.least(RIDGES[best], fold != n, lines[0]) for n in range(len(paths), FOLDS)]
+        return replace(self, seed=seed, terms=terms, lines=tuple(map(problem.centred, lines)), counts=counts)
+
+    def plus(self, table: EnsembleTable) -> Self:
+        """Count the classes of further rows."""
+        return replace(self, counts=self.class_counts + _counted(table))
+
+    def minus(self, table: EnsembleTable) -> Self:
+        """Take rows out of the class counts."""
+        return replace(self, counts=self.class_counts - _counted(table))
+
+    @property
+    def class_counts(self) -> ClassCounts:
+        """Weight of each class."""
+        assert self.counts is not None  # rows were learned
+        return self.counts
+
+    @property
+    def _prior(self) -> Prior:
+        return Prior.of(self.class_counts.count, SMOOTHING)
+
+    def log_posterior(self, table: EnsembleTable) -> Array:
+        """Log posterior of rows: (n_rows, n_classes)."""
+        assert self.terms is not None
+        with one_blas_thread():
+            return log_posterior(self._prior.log + self.terms.said(self.terms.read(table), self.lines[0]))
+
+    def honest_log_posterior(self, table: EnsembleTable) -> tuple[Array, Array]:
+        """Log posterior of counted rows, each by the weights of other folds; one member validates every row."""
+        assert self.terms is not None
+        fold, found = _folds(table, self.seed), self._prior.without(table.labels, table.removed)
+        with one_blas_thread():
+            for number in range(FOLDS):
+                own = np.flatnonzero(fold == number)
+                found[own] += self.terms.said(self.terms.read(table.take(own)), self.lines[1 + number])
+        return log_posterior(found), np.ones(len(table), dtype=np.int64)
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Give units, weights and class counts as arrays."""
+        assert self.terms is not None
+        return {
+            "class_count": self.class_counts.count,
+            "seed": np.array([self.seed % 2**64], dtype=np.uint64),
+            **self.terms.numbers.to_arrays(),
+            "lacks": self.terms.lacks.astype(np.uint8),
+            "missing_is_state": self.terms.missing_is_state.astype(np.uint8),
+            "intercept": np.stack([intercept for intercept, _ in self.lines]),
+            "weight": np.stack([weight for _, weight in self.lines]),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array], n_numbers: int, n_states: Array, n_classes: int) -> Self:
+        """Make the member of arrays that may come from anywhere."""
+        try:
+            count, seed = np.array(arrays["class_count"]), int(arrays["seed"][0])
+            lacks, missing = (np.asarray(arrays[name]) for name in ("lacks", "missing_is_state"))
+            intercept, weight = (np.asarray(arrays[name]) for name in ("intercept", "weight"))
+            are_marks = lacks.shape == (n_numbers,) and missing.shape == n_states.shape
+            _require(are_marks and lacks.dtype == missing.dtype == np.uint8, "which columns lack cells is not said")
+            _require(max([0, *lacks.tolist(), *missing.tolist()]) <= 1, "which columns lack cells is not said")
+            _require(count.shape == (n_classes,), "class counts are not those of the classes")
+            _require(bool(np.isfinite(count).all() and (count >= 0).all()), "class counts are no counts")
+            numbers = StandardNumbers.from_arrays(arrays, n_numbers)
+            terms = LinearTerms(numbers, lacks.astype(bool), n_states + missing, missing.astype(bool))
+        except (KeyError, IndexError, ValueError, TypeError, OverflowError) as error:
+            raise StatisticsError(f"the arrays of a family {cls.kind!r} are not complete: {error}") from None
+        shape = 1 + FOLDS, terms.n_terms, n_classes
+        _require(weight.shape == shape and intercept.shape == (shape[0], n_classes), "weights are of other terms")
+        _require(weight.dtype == intercept.dtype == np.float64, "weights are no numbers")
+        _require(bool(np.isfinite(weight).all() and np.isfinite(intercept).all()), "weights are not finite")
+        counts = ClassCounts(declared_codes("class", n_classes), count)
+        return cls(1, seed, terms, tuple(zip(intercept, weight, strict=True)), counts)
+
+
+class _Problem:
+    """Rows, and the lines of least log-loss over some of them."""
+
+    def __init__(self, how: LinearTerms, table: EnsembleTable, class_count: Array) -> None:
+        self.how, self.table = how, table
+        self.terms, self.prior = how.read(table), Prior.of(class_count, SMOOTHING).log
+
+    def centred(self, line: Line) -> Line:
+        return self.how.centred(self.terms, self.table.weights, line)
+
+    def path(self, rows: Array) -> list[Line]:
+        """Find the lines of every C, each from that before."""
+        n_classes, found = self.table.n_classes, []
+        line: Line = np.zeros(n_classes), np.zeros((self.how.n_terms, n_classes))
+        for ridge in RIDGES:
+            line = self.least(ridge, rows, line)
+            found.append(line)
+        return found
+
+    def losses(self, path: list[Line], rows: Array) -> Array:
+        """Log-losses of some rows, summed, by each line."""
+        part, codes = self._taken(rows), self.table.labels[rows]
+        own = (log_shares(self.prior + self.how.said(part, line), use_loop=False) for line in path)
+        weight = self.table.weights[rows]
+        return np.array([-weight @ log_p[np.arange(len(codes)), codes] for log_p in own])
+
+    def least(self, ridge: float, rows: Array, start: Line) -> Line:
+        """Find the line of least penalised log-loss over some rows; intercepts are standard normal beforehand."""
+        (z, marks), codes, weight = self._taken(rows), self.table.labels[rows], self.table.weights[rows]
+        n_classes, total = len(self.prior), float(weight.sum())
+        place = np.arange(len(codes))
+        if not len(codes):
+            return start
+
+        def penalised(numbers: Array) -> tuple[float, Array]:
+            b, w = numbers[:n_classes], numbers[n_classes:].reshape(-1, n_classes)
+            log_p = log_shares(self.prior + self.how.said((z, marks), (b, w)), use_loop=False)
+            loss = -float(weight @ log_p[place, codes]) + (b @ b) / 2 + float((w * w).sum()) / (2 * ridge)
+            away = np.exp(log_p)
+            away[place, codes] -= 1
+            away *= weight[:, None]
+            slope = np.concatenate([z.T @ away, marks.T @ away]) + w / ridge
+            return loss / total, np.concatenate([away.sum(axis=0) + b, slope.ravel()]) / total
+
+        options = {"maxiter": MOST_STEPS, "gtol": LEAST_SLOPE, "ftol": 1e-9}
+        numbers = np.concatenate([start[0], start[1].ravel()])
+        found = minimize(penalised, numbers, jac=True, method="L-BFGS-B", options=options).x
+        return found[:n_classes], found[n_classes:].reshape(-1, n_classes)
+
+    def _taken(self, rows: Array) -> tuple[Array, csr_array]:
+        places = np.flatnonzero(rows)
+        return self.terms[0][places], self.terms[1][places]
+
+
+def _folds(table: EnsembleTable, seed: int) -> Array:
+    """Divide rows by the hashes of their cells: (n_rows,)."""
+    return np.asarray(hashed(table.hashes ^ hashed(hash_word(seed))) % np.uint64(FOLDS)).astype(np.int64)
+
+
+def _counted(table: EnsembleTable) -> ClassCounts:
+    return ClassCounts.of(labels_of(table), checked_weight(table.weight, len(table)))
+
+
+def _require(condition: bool, problem: str) -> None:
+    if not condition:
+        raise StatisticsError(f"the arrays of a family 'linear' are not sound: {problem}")
