@@ -81,6 +81,7 @@ def _of_ensemble(model: Any) -> dict[str, Any]:
             "seconds": found.seconds,
             "forecast": found.forecast,
             "families": [asdict(family) for family in found.families],
+            "left_out": [*found.left_out],
         },
     }
 

@@ -157,13 +157,14 @@ def described_ensemble(model: BayesEnsemble) -> tuple[Document, dict[str, Array]
         "families": [family.name for family in report.families],
         "numbers": {name: [array.dtype.name, *([] if array.size else array.shape)] for name, array in arrays.items()},
         "report": [report.preset, report.seed, report.seconds, report.forecast, report.is_stale],
+        **({"left_out": [*report.left_out]} if report.left_out else {}),
     }
     return document, {name: as_held(array) for name, array in arrays.items() if array.size}
 
 
 def restored_ensemble(document: Document, arrays: dict[str, Array]) -> BayesEnsemble:
     """Make an ensemble of what a file says."""
-    require_fields(document, ENSEMBLE_FIELDS)
+    require_fields(document, ENSEMBLE_FIELDS, optional=("left_out",))
     table = TableDocument.of(document, FAMILIES, (*ENSEMBLE_STATES, COUNTED))
     dates = (column for column in table.plan if column.part in ("days", "time"))
     wrong = [column.name for column in dates if column.family not in (NUMBER, IGNORED)]
@@ -231,6 +232,9 @@ def _report(document: Document, arrays: dict[str, Array], stack: Stack) -> Ensem
         and type(is_stale) is bool,
         f"its report says {shortened(written)}",
     )
+    left_out = document.get("left_out", [])
+    are_names = isinstance(left_out, list) and all(isinstance(name, str) and name in KINDS for name in left_out)
+    require(are_names, f"its families that are left out are {shortened(left_out)}")
     figures = arrays["figures"]
     of_families = arrays["of_families"]
     require(figures.shape == (12,) and figures.dtype == np.float64, "its report has other figures")
@@ -257,7 +261,7 @@ def _report(document: Document, arrays: dict[str, Array], stack: Stack) -> Ensem
     require(0 <= n_alone < 2**53 and n_alone == int(n_alone), "its report has rows that are no number")
     return EnsembleReport(
         *(preset, error, log_loss, ece, n_rows, n_validated, families, seed),
-        *(float(seconds), forecast, is_stale, int(n_alone)),
+        *(float(seconds), forecast, is_stale, int(n_alone), tuple(left_out)),
     )
 
 

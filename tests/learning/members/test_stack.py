@@ -14,7 +14,8 @@ from bayeswater.models.ensemble.reading import canonical
 
 def fitted(preset="balanced", members=None, n_rows=240, weight=None):
     frame, y = mixed_frame(n_rows)
-    model = BayesEnsemble(preset, members=ONE if members is None else members, random_state=3).fit(frame, y, weight)
+    few = {**ONE, "linear": 0} if members is None else members  # whose weights without a row are others
+    model = BayesEnsemble(preset, members=few, random_state=3).fit(frame, y, weight)
     return model, model._counted(frame, y, weight, forgotten=False)
 
 

@@ -244,7 +244,7 @@ def test_the_report_prints_and_tells_weights_members_and_seconds(model):
     assert "trees-sqrt" in text
     families = model.report_.families
     assert sum(family.share for family in families) == pytest.approx(1)
-    assert [family.n_members for family in families] == [2, 1, 3, 2]
+    assert [family.n_members for family in families] == [2, 1, 3, 2, 1]
     assert all(family.temperature > 0 and family.seconds > 0 and family.n_bytes > 0 for family in families)
     assert model.report_.n_rows == len(Y)
     assert model.n_bytes_ > 0

@@ -54,6 +54,21 @@ def test_what_is_no_parent_in_members_of_aode_is_kept(tmp_path):
         load(tmp_path / "b.bayes")
 
 
+def test_families_without_which_the_pool_is_as_good_are_left_out_and_told_unless_they_were_asked_for(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    y = (X @ [2.0, -1.0, 1.0, 0.0] + rng.logistic(size=400) > 0).astype(int)
+    found = BayesEnsemble(random_state=0).fit(X, y)
+    assert {"trees-sqrt", "trees-all"} & set(found.report_.left_out)
+    assert {family.name for family in found.report_.families}.isdisjoint(found.report_.left_out)
+    assert f"left out: {', '.join(found.report_.left_out)}" in str(found.report_)
+    save(found, tmp_path / "a.bayes")
+    again = load(tmp_path / "a.bayes")
+    assert again.report_ == found.report_
+    np.testing.assert_array_equal(again.predict_log_proba(X), found.predict_log_proba(X))
+    assert BayesEnsemble(members=FEW, random_state=0).fit(X, y).report_.left_out == ()
+
+
 def test_a_pickle_holds_what_was_counted_and_not_what_was_read_from_it():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 60)), rng.integers(0, 3, 100)

@@ -66,7 +66,8 @@ class LinearTerms:
     @classmethod
     def learn(cls, table: EnsembleTable) -> "LinearTerms":
         """Look at all rows."""
-        lacks, missing = np.isnan(table.numbers).any(axis=0), (table.states < 0).any(axis=0)
+        lacks = np.asarray(np.isnan(table.numbers).any(axis=0))
+        missing = np.asarray((table.states < 0).any(axis=0))
         return cls(StandardNumbers.learn(table), lacks, table.n_states + missing, missing)
 
     @property
@@ -76,7 +77,7 @@ class LinearTerms:
 
     def read(self, table: EnsembleTable) -> tuple[Array, csr_array]:
         """Give the numbers (n_rows, n_kept), and the marks (n_rows, the other terms), which are few in a row."""
-        start = np.cumsum([int(self.lacks.sum()), *self.n_states[:-1].tolist()]) if len(self.n_states) else []
+        start = np.cumsum([int(self.lacks.sum()), *self.n_states.tolist()])[:-1]
         lacking = np.isnan(table.numbers[:, self.lacks])
         states = np.where((table.states < 0) & self.missing_is_state, self.n_states - 1, table.states)
         place = np.concatenate([np.broadcast_to(np.arange(lacking.shape[1]), lacking.shape), states + start], axis=1)
@@ -240,7 +241,7 @@ class _Problem:
         def penalised(numbers: Array) -> tuple[float, Array]:
             b, w = numbers[:n_classes], numbers[n_classes:].reshape(-1, n_classes)
             log_p = log_shares(self.prior + self.how.said((z, marks), (b, w)), use_loop=False)
-            loss = -float(weight @ log_p[place, codes]) + (b @ b) / 2 + float((w * w).sum()) / (2 * ridge)
+            loss = -float(weight @ log_p[place, codes]) + float(b @ b) / 2 + float((w * w).sum()) / (2 * ridge)
             away = np.exp(log_p)
             away[place, codes] -= 1
             away *= weight[:, None]

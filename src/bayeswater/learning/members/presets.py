@@ -130,7 +130,7 @@ def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, 
         most = min(most, max(n_bytes, of_rows))
     for name in OF_PAIRS & chosen.keys():
         n_members = max(1, min(most // n_bytes, chosen[name].members_for(table)))
-        chosen[name] = replace(chosen[name], n_members=n_members, n_slots=n_slots)  # type: ignore[call-arg]
+        chosen[name] = replace(chosen[name], n_members=n_members, n_slots=n_slots)  # type: ignore[type-var]
     return chosen
 
 

@@ -7,6 +7,9 @@ Words are beside all that other committees see, so evidence multiplies: before t
 
     p_g is made p_g p_words / prior, normalised                    of every committee g but the words themselves
 
+Committees that take long to predict and without which the pool is as good, by half a percent of its log-loss, are left
+out, the dearest first.
+
 Held-out rows are scored by members whose structure has not seen them, and with themselves taken out of the counts, so
 no row is set apart for any of this. A row that some committee has no such member for does not validate, nor does one
 that is alone in its class: without it nobody could know of the class. What the report says of error, log-loss and
@@ -14,7 +17,7 @@ calibration is cross-fitted as well: temperatures and weights of one half of the
 stand in the order of their hashes, so where there are more than enough the first ones are taken.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -23,7 +26,7 @@ import numpy as np
 
 from bayeswater.data.reading.row_hashes import hash_word, hashed
 from bayeswater.decision.calibration_maps import Temperature
-from bayeswater.decision.pools import Pool
+from bayeswater.decision.pools import LEAST_LOG, Pool
 from bayeswater.decision.scores import Scores
 from bayeswater.errors import BayesError, StatisticsError
 from bayeswater.kernels.class_scores import log_shares
@@ -39,6 +42,15 @@ VALIDATION_CELLS = 2**17
 """Cells, rows times classes, beyond which fewer rows settle temperatures and weights; but never less than 2048 rows."""
 
 LEAST_VALIDATION_ROWS = 2048
+
+DEAREST = ("kdb", "aode", "trees-sqrt", "trees-half", "trees-all")
+"""Committees that take long to predict, those of the most first."""
+
+NO_LOSS = 0.005
+"""Share of the log-loss of a pool by which it may be worse without a committee that takes long."""
+
+ROWS_TO_LEAVE_OUT = 100
+"""Rows that all can score, below which no committee is left out."""
 
 SCORED_ROWS, SCORED_CELLS = 2**16, 2**22
 """Rows that are scored at a time, and their rows times classes, at most."""
@@ -133,12 +145,15 @@ class LearnedStack:
     n_validated: tuple[int, ...]  # rows that could validate each committee
     seconds: tuple[float, ...]
     n_alone: int = 0  # rows alone in their class, which validate nothing
+    left_out: tuple[str, ...] = ()  # committees that have learned, and without which the pool is as good
 
 
-def learn(committees: Mapping[str, Committee], table: EnsembleTable, seed: int) -> LearnedStack:
+def learn(
+    committees: Mapping[str, Committee], table: EnsembleTable, seed: int, told: Collection[str] = ()
+) -> LearnedStack:
     """Let committees learn from canonical rows, and the pool from what is honest of them.
 
-    Of a single class there is nothing to learn.
+    Those that are `told` stay, though the pool may be as good without them. Of a single class nothing is to be learned.
     """
     if table.n_classes == 1:
         certain = Scores.of(np.zeros((len(table), 1)), table.labels, table.weights)
@@ -153,19 +168,56 @@ def learn(committees: Mapping[str, Committee], table: EnsembleTable, seed: int) 
         log_proba, n_members = own.honest_log_posterior(validation)
         return own, log_proba, can & (n_members > 0), perf_counter() - start
 
-    found = parallel_map(lambda given: learned(*given), enumerate(committees.values()))
-    stacked, honest, members, seconds = zip(*found, strict=True)
+    found = [*parallel_map(lambda given: learned(*given), enumerate(committees.values()))]
+    needed = _needed(found, [*committees], validation, class_count, told)
+    names = tuple(committees)
+    stacked, honest, members, seconds = zip(*(found[g] for g in needed), strict=True)
     everywhere = np.ones(len(validation), dtype=bool)
     temperature, pool = _fitted(stacked, honest, members, validation, everywhere, class_count)
     return LearnedStack(
         Stack(stacked, temperature, pool, class_count),
-        tuple(committees),
+        tuple(names[g] for g in needed),
         _cross_fitted(stacked, honest, members, validation, class_count),
         np.array([_own_loss(*given, validation) for given in zip(honest, members, temperature.tolist(), strict=True)]),
         tuple(int(own.sum()) for own in members),
         seconds,
         int((~can).sum()),
+        tuple(name for g, name in enumerate(names) if g not in needed),
     )
+
+
+def _needed(
+    found: Sequence[tuple[Committee, Array, Array, float]],
+    names: Sequence[str],
+    validation: EnsembleTable,
+    class_count: Array,
+    told: Collection[str],
+) -> list[int]:
+    """Give the places of the committees that are needed, among those that have learned."""
+    rows = np.flatnonzero(np.all([own for _, _, own, _ in found], axis=0))[:LEAST_VALIDATION_ROWS]
+    kept = [*range(len(found))]
+    dear = [names.index(name) for name in DEAREST if name in names and name not in told]
+    if len(rows) < ROWS_TO_LEAVE_OUT or not dear:
+        return kept
+    codes, weight = validation.labels[rows], validation.weights[rows]
+
+    def given(log_proba: Array) -> Array:
+        own = log_proba[rows]
+        return tempered(own, Temperature.fit(own, codes, weight).temperature)
+
+    own = [given(log_proba) for _, log_proba, _, _ in found]
+
+    def loss(places: list[int]) -> float:
+        pooled = _multiplied([own[g] for g in places], [found[g][0] for g in places], class_count)
+        log_proba = Pool.fit(pooled, codes, weight).of(pooled)
+        return -float(weight @ np.maximum(log_proba[np.arange(len(codes)), codes], LEAST_LOG))
+
+    most = (1 + NO_LOSS) * loss(kept)
+    for place in dear:
+        others = [g for g in kept if g != place]
+        if others and loss(others) <= most:
+            kept = others
+    return kept
 
 
 def seed_of(seed: int, place: int) -> int:

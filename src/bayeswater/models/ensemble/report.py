@@ -60,6 +60,7 @@ class EnsembleReport:
     seconds : of the fit
     forecast : seconds that all members would have taken, where there was a limit
     is_stale : whether rows were counted or forgotten since
+    left_out : families that have learned, and without which the pool is as good: predicting is faster so
     """
 
     preset: str
@@ -74,6 +75,7 @@ class EnsembleReport:
     forecast: float | None = None
     is_stale: bool = False
     n_alone: int = 0
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -113,6 +115,7 @@ class EnsembleReport:
             seconds,
             forecast,
             n_alone=learned.n_alone,
+            left_out=learned.left_out,
         )
 
     def as_stale(self) -> "EnsembleReport":
@@ -121,7 +124,7 @@ class EnsembleReport:
 
     def _repr_html_(self) -> str:
         figures = html_table(TITLES, (family._cells() for family in self.families)) if self.families else ""
-        return preformatted("\n".join([self._title(), *self._limited(), *self._figures()])) + figures
+        return preformatted("\n".join([self._title(), *self._limited(), *self._figures(), *self._as_good()])) + figures
 
     def _title(self) -> str:
         stale = " (stale: rows were counted or forgotten since)" if self.is_stale else ""
@@ -136,7 +139,7 @@ class EnsembleReport:
                 "  " + "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
                 for row in rows
             ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._as_good()])
 
     __repr__ = __str__
 
@@ -149,6 +152,9 @@ class EnsembleReport:
             f"    log-loss  {self.log_loss.value:8.4f}   {_span(self.log_loss, 1, 4)}",
             f"    ECE       {self.ece.value:8.4f}   {_span(self.ece, 1, 4)}",
         ]
+
+    def _as_good(self) -> list[str]:
+        return [f"  as good without, and left out: {', '.join(self.left_out)}"] if self.left_out else []
 
     def _alone(self) -> str:
         return f" ({self.n_alone} alone in their class left out)" if self.n_alone else ""
