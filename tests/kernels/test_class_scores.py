@@ -67,6 +67,17 @@ def test_among_scores_equal_within_the_tie_the_first_one_is_found(use_loop):
 
 
 @both_roads
-def test_without_a_tie_the_largest_is_found(use_loop):
-    scores = whole_scores(5)
+def test_of_many_classes_too_the_first_among_equals_is_found(use_loop):
+    scores = np.tile(np.arange(-90.0, 0.0), (5, 1))
+    scores[1, 3] = -1.009  # within one per cent of -1
+    scores[2, [7, 9]] = 0.0
+    scores[3] = -np.inf
+    scores[4, 40] = np.nextafter(-1.01, -2.0)
+    assert first_of_largest(scores, 0.01, use_loop=use_loop).tolist() == [89, 3, 7, 0, 89]
+
+
+@both_roads
+@pytest.mark.parametrize("n_classes", [5, 90])
+def test_without_a_tie_the_largest_is_found(use_loop, n_classes):
+    scores = whole_scores(n_classes)
     np.testing.assert_array_equal(first_of_largest(scores, 0.0, use_loop=use_loop), scores.argmax(axis=1))

@@ -90,8 +90,10 @@ class ColumnMatrix:
         return self.columns
 
     def block(self, rows: slice) -> Array:
-        """Put some rows of all columns side by side."""
+        """Put some rows of all columns side by side: numbers by column, as they are; codes by row, to be looked up."""
         cut = [column[rows] for column in self.columns]
+        if self.dtype.kind == "f":
+            return np.stack(cut, dtype=self.dtype).T
         values = np.empty((len(cut[0]), len(cut)), dtype=self.dtype)
         for strip in (slice(start, start + STRIP_ROWS) for start in range(0, len(values), STRIP_ROWS)):
             for j, column in enumerate(cut):

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayeswater.errors import ImpossibleEvidenceWarning, warn_user
-from bayeswater.inference.log_space import fall_back
+from bayeswater.inference.log_space import best_class, fall_back
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import block_map, row_blocks
 from bayeswater.typing import Array
@@ -68,7 +68,8 @@ def score(joint: Joint, table: BlockTable, finish: Finish | None = None) -> Arra
     def log_joint(rows: slice, use_loop: bool) -> tuple[Array, Array]:
         return joint.of(table.block(rows), use_loop), fallback
 
-    return score_blocks(log_joint, table, finish, -(-SCORING_CELLS // len(fallback)))
+    most = min(SCORING_ROWS, -(-SCORING_CELLS // len(fallback)))
+    return score_blocks(log_joint, table, finish, most)
 
 
 def score_blocks(log_joint: JointWithout, table: BlockTable, finish: Finish | None, most: int | None = None) -> Array:
@@ -87,10 +88,11 @@ def score_blocks(log_joint: JointWithout, table: BlockTable, finish: Finish | No
         impossible = fall_back(scores, fallback)
         return rows, finish(scores, use_loop), impossible
 
-    if n_rows <= SCORING_ROWS:
+    most = most or SCORING_ROWS
+    if n_rows <= (most if finish is best_class else SCORING_ROWS):  # of best classes there is little to put together
         _, result, n_impossible = block_scores(slice(0, n_rows))
     else:
-        blocks = block_map(block_scores, row_blocks(n_rows, min(SCORING_ROWS, most or SCORING_ROWS)), together=use_loop)
+        blocks = block_map(block_scores, row_blocks(n_rows, most), together=use_loop)
         rows, first, n_impossible = next(blocks)
         result = np.empty((n_rows, *first.shape[1:]), dtype=first.dtype)
         result[rows] = first

@@ -53,6 +53,9 @@ def add_to_rows(scores: Array, terms: Array) -> None:
 STRETCH_CELLS = 32_768
 """Scores that a reference lays out class by class at a time: they stay in the second-level cache."""
 
+MANY_CLASSES = 64
+"""Classes from which on NumPy need not go over many rows at a time."""
+
 FEW_CLASSES = 12
 """Classes up to which it is faster to look at them one by one than to let NumPy search for the first in each row."""
 
@@ -155,6 +158,10 @@ def first_of_largest(scores: Array, tie: float, *, use_loop: bool) -> Array:
     if _first_of_largest_loop.serves(scores.size, scores, tie, best, use_loop=use_loop):
         _first_of_largest_loop(scores, tie, best)
         return best
+    if scores.shape[1] > MANY_CLASSES:
+        top = scores[np.arange(len(scores)), scores.argmax(axis=1)]
+        least = top - tie * np.maximum(1.0, np.abs(top))
+        return np.asarray((~(scores < least[:, None])).argmax(axis=1))
     start = 0
     for block, by_class in _stretches(scores):
         top = by_class.max(axis=0)

@@ -233,14 +233,15 @@ def _encode_column(
     if isinstance(source, FrameColumn) and not source.is_numeric:
         return _encode_labels(FoundLabels.of(source), name, known, rules)
     numbers = numeric_column(source.frame, source.name) if isinstance(source, FrameColumn) else source
-    missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), dtype=bool)
-    present = numbers[~missing]
+    can_be_fraction = numbers.dtype.kind == "f"  # others are taken as they are, without a copy
+    missing = np.isnan(numbers) if can_be_fraction else np.zeros(len(numbers), dtype=bool)
+    present = numbers[~missing] if can_be_fraction else numbers
     holds_labels = known is not None and not known.is_undecided and not known.is_coded
     if not (holds_labels or rules.negative_is_unseen) and len(present) and present.min() < 0:
         raise _negative(numbers, name, rules.model)
-    if not np.isfinite(present).all():
+    if can_be_fraction and not np.isfinite(present).all():
         raise DataError(f"Input X contains infinity: column {name!r}; a category must be a finite number or a label")
-    whole = bool((present == np.floor(present)).all())
+    whole = not can_be_fraction or bool((present == np.floor(present)).all())
     is_open = known is None or (rules.grow and known.is_undecided)
     if whole if is_open else not holds_labels:
         if rules.refuse_missing:
@@ -286,6 +287,11 @@ def _encode_codes(
     numbers: Array, missing: Array, name: str, known: Variable | None, rules: Rules
 ) -> tuple[Variable, Array, list[Unseen]]:
     """Take a column of whole numbers as codes."""
+    if numbers.dtype.kind in "iu" and len(numbers) and numbers.min() >= 0:
+        highest = int(numbers.max())
+        variable = known if known is not None and not rules.grow else Variable.of_codes(name, highest + 1)
+        if highest < variable.n_states:
+            return variable, narrow_codes(numbers, highest), []
     present = numbers[~missing]
     fraction = present[present != np.floor(present)]
     if len(fraction) and rules.grow:

@@ -275,7 +275,7 @@ def _from_frame(X: Any, model: str) -> Matrix:
     return ColumnMatrix(columns, names) if values is None else DenseMatrix(values, names)
 
 
-COPIED_CELLS = 2**19
+COPIED_CELLS = 2**21
 """Cells up to which the columns of a frame are copied into one array: it takes less time than to go by column."""
 
 
