@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayeswater import ParameterError
+from bayeswater import NaiveBayes, ParameterError
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseMatrix
 from bayeswater.estimate.normal_parameters import NormalInverseGamma, dirichlet_log_evidence, normal_log_evidence
@@ -387,3 +387,13 @@ def test_what_a_law_had_to_be_told_is_kept_only_where_it_wins():
     assert (chosen(hours, options=period).family, chosen(hours, options=period).options) == ("von_mises", period)
     narrow = np.random.default_rng(13).choice([1.0, 2.0, 3.0], 400, p=[0.7, 0.1, 0.2])
     assert (chosen(narrow, options=period).family, chosen(narrow, options=period).options) == ("binned", ())
+
+
+@pytest.mark.filterwarnings("ignore::bayeswater.errors.BayesWarning")  # that being there is all it tells
+@pytest.mark.parametrize(("value", "is_mark"), [(1.0, True), (7.5, True), (2.0**53, False)])
+def test_a_number_that_comes_again_beside_empty_cells_is_a_mark_unless_it_may_stand_for_others(value, is_mark):
+    column = NaiveBayes().fit(np.array([[value], [np.nan]] * 4), list("aabbabab")).columns_["x0"]
+    assert (column.family == "categorical") == is_mark, column.why
+    assert (column.why == f"one value, {value:g}, and empty cells") == is_mark
+    once = NaiveBayes().fit(np.array([[value]] + [[np.nan]] * 7), list("aabbabab")).columns_["x0"]
+    assert "empty cells" not in once.why

@@ -54,6 +54,8 @@ def test_it_is_said_on_how_many_rows_the_readings_were_compared(monkeypatch):
     monkeypatch.setattr(choosing_text, "COMPARED_ROWS", 50)
     assert "; leave-one-out of 50 rows: multinomial " in read_as(*notes(120))[1]
     assert "; leave-one-out of 30 rows: multinomial " in read_as(*notes(30))[1]
+    weight = [1.5] + [1.0] * 29
+    assert "; leave-one-out of 30.5 rows: multinomial " in read_as(*notes(30), sample_weight=weight)[1]
 
 
 def test_the_share_that_is_right_is_that_of_models_of_each_reading_with_every_row_left_out():
