@@ -351,3 +351,13 @@ def test_whatever_is_asked_first_of_a_file_with_ragged_rows_is_refused_in_words(
     for ask in (lambda source: source.begins_with_data, lambda source: source.schema):
         with pytest.raises(DataError, match="row 3"):
             ask(piped("a,b,c\n1,2,x\n3,4\n5,6,y\n"))
+
+
+def test_lines_that_blanks_part_are_said_to_be_one_cell(tmp_path):
+    path = tmp_path / "fixed.txt"
+    path.write_text("name      age city\nAnn        39 Rome\nBob        41 Oslo\n")
+    source = open_source(path)
+    assert len(source.schema) == 1
+    assert any("delimiter=' '" in note and "save the table as CSV" in note for note in source.notes)
+    path.write_text("name\nAnn Lee\nBob van Damme\n")
+    assert not open_source(path).notes

@@ -1,6 +1,7 @@
 """Archives, spreadsheets, databases, JSON arrays, files of statistics are tables; bombs are not, and queries read."""
 
 import bz2
+import contextlib
 import datetime
 import gzip
 import io
@@ -12,9 +13,10 @@ import zipfile
 import pyarrow as pa
 import pytest
 
-from bayeswater import limits
-from bayeswater.data.sources import json_arrays, spreadsheets, whole_files
+from bayeswater import NaiveBayes, limits
+from bayeswater.data.sources import databases, json_arrays, json_lines, spreadsheets, whole_files
 from bayeswater.data.sources.recognising import local_rows, open_source
+from bayeswater.data.sources.source import TypesWidened
 from bayeswater.errors import DataError, ParameterError, ResourceLimitError
 
 TEXT = "name,n\nAnn,1\nBob,2\n"
@@ -437,3 +439,64 @@ def test_files_of_statistics_are_read_in_pieces_and_broken_ones_refused(tmp_path
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(DataError, match="is the file whole"):
         read(path)
+
+
+# ---------------------------------------------------------------------- one reader for all
+
+
+STYLED = [
+    {
+        "price": f"{1000 + 7 * i:,}".replace(",", ".") + ",50 €",
+        "ok": ("yes", "no")[i % 2],
+        "day": f"{i % 28 + 1:02}.{i % 12 + 1:02}.2023",
+        "n": "unknown" if i % 9 == 0 else f"{i},5",
+        "y": ("a", "b")[i // 2 % 2],
+    }
+    for i in range(60)
+]
+
+
+def styled_file(folder, ending):
+    path = folder / f"styled.{ending}"
+    if ending == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in STYLED))
+    elif ending == "json":
+        path.write_text(json.dumps(STYLED))
+    elif ending == "csv":
+        cells = [[*STYLED[0]], *[row.values() for row in STYLED]]
+        path.write_text("\n".join(";".join(row) for row in cells), encoding="utf-8")
+    else:
+        make = sqlite3.connect if ending == "sqlite" else pytest.importorskip("duckdb").connect
+        with contextlib.closing(make(str(path))) as file:
+            file.execute("CREATE TABLE t (price TEXT, ok TEXT, day TEXT, n TEXT, y TEXT)")
+            file.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?)", [tuple(row.values()) for row in STYLED])
+            file.commit()
+    return path
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "json", "sqlite", "duckdb"])
+def test_models_of_every_format_read_cells_alike(tmp_path, ending):
+    rows = local_rows(styled_file(tmp_path, ending), missing="unknown", thousands=".", decimal=",")
+    model = NaiveBayes().fit(rows, target="y")
+    kinds = ["double", "bool", "date32[day]", "double", "string"]
+    assert [str(kind) for kind in rows.schema.types] == kinds
+    one = tmp_path / "one.json"
+    one.write_text(json.dumps({**STYLED[9], "y": None}))
+    later = tmp_path / "one.csv"
+    later.write_text("price;ok;day;n\n1.063,50 €;no;10.10.2023;unknown\n", encoding="utf-8")
+    answers = [next(iter(model.predict_proba(str(path)))).to_pylist() for path in (one, later)]
+    assert answers[0] == answers[1]
+    by_dict = model.predict_proba([{"price": 1063.5, "ok": "no", "day": datetime.date(2023, 10, 10), "n": None}])
+    assert list(answers[0][0].values()) == pytest.approx(by_dict[0].tolist(), abs=1e-12)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "sqlite", "duckdb"])
+def test_a_cell_far_down_that_is_written_in_another_way_makes_a_text_of_its_column(tmp_path, ending, monkeypatch):
+    monkeypatch.setattr(json_lines, "BLOCK_BYTES", 500)
+    monkeypatch.setattr(databases, "BATCH_ROWS", 8)
+    monkeypatch.setitem(STYLED[50], "price", "cheap")
+    source = open_source(styled_file(tmp_path, ending))
+    assert source.schema.field("price").type == pa.float64()
+    with pytest.raises(TypesWidened, match="row 51, column 'price' holds 'cheap'"):
+        rows_of(source)
+    assert [row["price"] for row in rows_of(source)][49:51] == ["1.343,50 €", "cheap"]

@@ -9,17 +9,14 @@ fractions are numbers, and beside text all is text.
 
 import sqlite3
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayeswater.data.column_types import cast_columns
-from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.parts import DecodedPiece, Mark
 from bayeswater.data.sources.queries import quoted
-from bayeswater.data.sources.reading_options import Reading
 from bayeswater.data.sources.source import BATCH_ROWS, Source, batch_rows
 from bayeswater.data.sources.whole_files import library
 from bayeswater.errors import DataError, nearest_names
@@ -37,22 +34,16 @@ CLOSED = {"autoinstall_known_extensions": "false", "autoload_known_extensions": 
 class DatabaseSource(Source):
     """Rows of a table or a query in a file of a database."""
 
-    def __init__(
-        self, origin: Origin, types: "Mapping[str, pa.DataType] | None" = None, reading: Reading | None = None
-    ) -> None:
-        super().__init__(origin, types)
-        self.reading = Reading() if reading is None else reading
+    types_strings = True
 
     def _read_schema(self) -> "pa.Schema":
-        import pyarrow as pa
-
-        return pa.schema([(field.name, self.types.get(field.name, field.type)) for field in self._stored])
+        return self._stored
 
     def _read(self, names: list[str], start: Mark) -> Iterator[DecodedPiece]:
         n_rows = 0
         for table in self._tables(names):
             if n_rows + table.num_rows > start.row:
-                yield DecodedPiece(cast_columns(table, self.types, self.name, n_rows), Mark(n_rows))
+                yield DecodedPiece(table, Mark(n_rows))
             n_rows += table.num_rows
 
     @cached_property
@@ -101,7 +92,7 @@ class SqliteSource(DatabaseSource):
         connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in ALLOWED else sqlite3.SQLITE_DENY)
         return connection
 
-    def _asked(self, query: str, rows: Any = None) -> Any:
+    def _executed(self, query: str, rows: Any = None) -> Any:
         try:
             return (rows or self._opened()).execute(query)
         except (sqlite3.Error, sqlite3.Warning) as error:
@@ -129,14 +120,14 @@ class SqliteSource(DatabaseSource):
     def _stored(self) -> "pa.Schema":
         import pyarrow as pa
 
-        described = self._asked(f"SELECT * FROM ({self._query}\n) LIMIT 0").description
+        described = self._executed(f"SELECT * FROM ({self._query}\n) LIMIT 0").description
         names = [column[0] for column in described]
         if not names:
             return pa.schema([])
         held = ", ".join(
             f"max(typeof({quoted(name)}) = {kind!r})" for name in names for kind in ("integer", "real", "text", "blob")
         )
-        ((*kinds,),) = self._fetched(self._asked(f"SELECT {held} FROM ({self._query}\n)"), 1)
+        ((*kinds,),) = self._fetched(self._executed(f"SELECT {held} FROM ({self._query}\n)"), 1)
         fields = []
         for place, name in enumerate(names):
             whole, real, text, blob = kinds[4 * place : 4 * place + 4]
@@ -155,7 +146,7 @@ class SqliteSource(DatabaseSource):
         chosen = ", ".join(
             f"CAST({quoted(f.name)} AS {words[f.type]})" if f.type in words else quoted(f.name) for f in schema
         )
-        cursor = self._asked(f"SELECT {chosen} FROM ({self._query}\n)")
+        cursor = self._executed(f"SELECT {chosen} FROM ({self._query}\n)")
         while rows := self._fetched(cursor, min(batch_rows(len(names)), BATCH_ROWS)):
             columns = [pa.array(cells, kind) for cells, kind in zip(zip(*rows, strict=True), schema.types, strict=True)]
             yield pa.table(columns, schema=schema)

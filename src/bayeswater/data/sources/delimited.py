@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NoReturn
 
 from bayeswater.data.column_types import Misfit, said_by_types
 from bayeswater.data.reading.cell_styles import CellStyle
-from bayeswater.data.reading.style_search import StyleFound
 from bayeswater.data.sources.arrow_csv import CsvForm
 from bayeswater.data.sources.encodings import UTF_8, found_encoding, is_utf_8, marked_encoding, not_in_encoding
 from bayeswater.data.sources.layout import MOST_LINES_ABOVE, Layout, found_layout
@@ -37,7 +36,6 @@ from bayeswater.data.sources.records import (
     worth_loops,
 )
 from bayeswater.data.sources.source import BLOCK_BYTES, DECODERS, Source, TypesWidened
-from bayeswater.data.sources.written_cells import WrittenCells
 from bayeswater.errors import DataError, ParameterError, ReadingWarning, SchemaError, warn_user
 
 if TYPE_CHECKING:
@@ -68,12 +66,9 @@ class DelimitedSource(Source):
     def __init__(
         self, origin: Origin, types: "Mapping[str, pa.DataType] | None" = None, reading: Reading | None = None
     ) -> None:
-        super().__init__(origin, types)
-        self.reading = Reading() if reading is None else reading
+        super().__init__(origin, types, reading)
         self._decimal, self._quotes = self.reading.decimal or ".", self.reading.quotes
         self._supposed_decimal = self._decimal
-        self.cells = WrittenCells(self.reading.written)
-        self._asked = dict(self.types)  # by a user, not by a model
         self._told_of_bad_rows = False
 
     @property
@@ -89,10 +84,7 @@ class DelimitedSource(Source):
     def suppose(self, known: ReadAs) -> None:
         """Let it be read as other files of the same table are, as far as nothing is said of it."""
         super().suppose(known)
-        reading = self.reading.like(known.written)
-        said, self.cells, self.reading = self.cells.said, WrittenCells(reading.written), reading
-        self.cells.said = said
-        self._supposed_decimal, self._decimal = self._decimal, reading.decimal or "."
+        self._supposed_decimal, self._decimal = self._decimal, self.reading.decimal or "."
         self.__dict__.pop("_encoding", None)
         self._look_again()
 
@@ -243,17 +235,6 @@ class DelimitedSource(Source):
             kinds[name] = self.cells.kind_said(self._first_parsed, name, self._first_types[name])
         self._let_go_of()
         self.schema = self.cells.schema(kinds, self.types)
-
-    def suggest(self, name: str, style: CellStyle) -> bool:
-        """Read a column as other files of the same table are written; say whether no cell is against it so far."""
-        import pyarrow as pa
-
-        if (name, str(style)) in self.cells.refused:
-            return False
-        self.cells.found[name] = replace(self.cells.found.get(name) or StyleFound(style), style=style, doubt="")
-        kinds = {field.name: field.type for field in self.schema}
-        self.schema = self.cells.schema(kinds | {name: pa.string()}, self.types)
-        return True
 
     # ------------------------------------------------------------------ all rows
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswater.data.column_types import cast_columns, wider_type
+from bayeswater.data.column_types import wider_type
 from bayeswater.data.sources.json_arrays import ArrayLines, is_array
 from bayeswater.data.sources.parts import DecodedPiece, Mark
 from bayeswater.data.sources.prefetch import worked_beside
@@ -39,36 +39,46 @@ class JsonLinesSource(Source):
     """Rows of a file of JSON lines."""
 
     _found: "pa.Schema"  # types as they are in the file; `schema` has those asked for in their place
+    types_strings = True
 
     def _read_schema(self) -> "pa.Schema":
+        head, is_whole = self._first_lines()
+        if not head.strip():
+            raise DataError(f"{self.name} is empty; give a file with one JSON object on each line")
+        if is_whole:
+            self._require_rows(head)
+        self._found = self._inferred(head, 0)
+        return self._found
+
+    def _first_lines(self) -> tuple[bytes, bool]:
+        """Give lines of the beginning, and whether they are all."""
         head = self.origin.head(BLOCK_BYTES)
         is_whole = len(head) < BLOCK_BYTES
         if is_array(head):
             head = ArrayLines(io.BytesIO(head), self.name, is_beginning=not is_whole).read(BLOCK_BYTES)
         elif not is_whole:
             head = head[: head.rfind(b"\n") + 1]
-        if not head.strip():
-            raise DataError(f"{self.name} is empty; give a file with one JSON object on each line")
-        if is_whole:
-            self._require_rows(head)
-        self._found = self._inferred(head.removeprefix(BYTE_ORDER_MARK), 0)
-        return self._asked_for()
+        return head.removeprefix(BYTE_ORDER_MARK), is_whole
+
+    def _first_strings(self, names: list[str]) -> "pa.Table":
+        """Give columns of the first rows as they are stored."""
+        return _parsed(self._first_lines()[0], self._stored_schema(names), "ignore")
 
     @property
     def may_lack_columns(self) -> bool:
         """Whether a column may be absent: a member that no line has is missing in all of them."""
         return True
 
-    def _asked_for(self) -> "pa.Schema":
+    def _stored_schema(self, names: list[str]) -> "pa.Schema":
         import pyarrow as pa
 
-        return pa.schema([(field.name, self.types.get(field.name, field.type)) for field in self._found])
+        return pa.schema([(name, self._stored_type(name)) for name in names])
 
     def _read(self, names: list[str], start: Mark) -> Iterator[DecodedPiece]:
         import pyarrow as pa
 
-        stored = pa.schema([(name, self._stored_type(name)) for name in names])
-        is_whole = len(names) == len(self.schema)
+        stored = self._stored_schema(names)
+        is_whole = len(names) == len(self._found)
         n_rows, _, n_lines = start
 
         def parsed(block: tuple[int, bytes]) -> "pa.Table | pa.ArrowInvalid":
@@ -85,11 +95,10 @@ class JsonLinesSource(Source):
                     "give a file in place of the pipe",
                     self._fitting_schema,
                 )
-            table = cast_columns(found.select(names), self.types, self.name, n_rows)
-            yield DecodedPiece(table, Mark(n_rows, n_bytes, n_lines))
-            n_rows += table.num_rows
+            yield DecodedPiece(found.select(names), Mark(n_rows, n_bytes, n_lines))
+            n_rows += found.num_rows
             n_lines += block.count(b"\n")
-            del found, table, block
+            del found, block
 
     def _stored_type(self, name: str) -> "pa.DataType":
         """Give the type to read: the one asked for, where JSON can be read so, and else the one found."""
@@ -147,7 +156,7 @@ class JsonLinesSource(Source):
                 kinds[field.name] = wider
             n_lines += block.count(b"\n")
         self._found = pa.schema(list(kinds.items()))
-        return self._asked_for()
+        return self._with_styles(self._found, in_all=True)
 
     # ------------------------------------------------------------------ what goes wrong
 

@@ -43,6 +43,9 @@ PLAIN = re.compile(r"-?\d+|-?\d*\.\d+")
 FEW_STEPS = 10
 """Between two names that are whole numbers: they count something, years for one."""
 
+BY_BLANKS = "each line is one cell; if blanks stand between cells, say bayeswater.local_rows(source, delimiter=' '), "
+BY_BLANKS += "or, where columns stand below one another, save the table as CSV"
+
 LEAST_BELOW = 2
 """Rows below a second header by which it is told from a row."""
 
@@ -118,6 +121,8 @@ def found_layout(text: bytes, reading: Reading, *, is_whole: bool, where: str) -
         raise DataError(f"{where} has no rows; give a file with a header and rows")
     layout = _laid_out(rows, body, dialect.width, reading, where)
     is_before = [row for row in rows if row.end < layout.start] if reading.has_header else rows[: rows.index(body[0])]
+    if dialect.width == 1 and reading.delimiter is None and _are_parted_by_blanks(body):
+        layout = replace(layout, notes=(*layout.notes, BY_BLANKS))
     has_comments = reading.comment is not None or any(_is_comment(row, comment) for row in is_before)
     return replace(
         layout,
@@ -230,6 +235,12 @@ def _rows(text: str, delimiter: str, skips_blanks: bool, quotes: bool) -> Iterat
                 return
     except csv.Error:  # a cell too long for any table: not this delimiter, or a quote left open
         return
+
+
+def _are_parted_by_blanks(rows: Sequence[_Row]) -> bool:
+    """Say whether each line, the names among them, has the same number of words, and more than two."""
+    n_words = {len(row.cells[0].split()) for row in rows}
+    return len(rows) > 1 and len(n_words) == 1 and n_words.pop() > 2
 
 
 def _is_comment(row: _Row, comment: str) -> bool:

@@ -102,7 +102,9 @@ class LocalRows(Rows):
         import pyarrow as pa
 
         if len(self.parts) > 1:
-            texts = [part for part in self.parts if isinstance(part, DelimitedSource)]
+            texts = [
+                p for p in self.parts if isinstance(p, DelimitedSource) or (isinstance(p, Source) and p.types_strings)
+            ]
             agree_on_styles(texts, [part.schema for part in self.parts if part not in texts])
         schema = agreed_schema(self.parts, self._columns)
         for name in self._absent:

@@ -66,7 +66,7 @@ def open_source(
         case "arrow":
             return ArrowSource(origin, types)
         case "jsonl":
-            return JsonLinesSource(origin, types)
+            return JsonLinesSource(origin, types, how)
         case "arff":
             return ArffSource(origin, types, encoding=how.encoding)
         case "excel" | "sqlite" | "duckdb" | "spss" | "stata" | "sas" as other:

@@ -1,20 +1,25 @@
 """`Source`: the rows of a file as a stream of tables, each of a few megabytes, of one schema.
 
 The types of a text file are found in its first megabyte. Where a later cell does not fit them, the types that fit all
-rows are looked for once, and `TypesWidened` says that the batches have to be read again from the start.
+rows are looked for once, and `TypesWidened` says that the batches have to be read again from the start. Strings of
+JSON, databases and spreadsheets are read as those of text are (`types_strings`).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cached_property
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NoReturn
 
+from bayeswater.data.column_types import Misfit, cast_columns, said_by_types
 from bayeswater.data.frames import require_own_names
-from bayeswater.data.reading.cell_styles import CellStyle
+from bayeswater.data.reading.cell_styles import WAY_OUT, CellStyle
+from bayeswater.data.reading.style_search import StyleFound
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.parts import BEGINNING, NO_STYLES, DecodedPiece, Mark
-from bayeswater.data.sources.reading_options import AS_FOUND, ReadAs
+from bayeswater.data.sources.reading_options import ReadAs, Reading
+from bayeswater.data.sources.written_cells import WrittenCells
 from bayeswater.errors import DataError, SchemaError, nearest_names
 
 if TYPE_CHECKING:
@@ -44,11 +49,20 @@ class Source(ABC):
     ----------
     origin : where the bytes come from
     types : Arrow types of columns by name; the others keep the type of the file, or the one their cells look like
+    reading : what is said of the file
     """
 
-    def __init__(self, origin: Origin, types: "Mapping[str, pa.DataType] | None" = None) -> None:
+    types_strings = False
+    """Whether strings of its pieces are read as people write them, once they have come."""
+
+    def __init__(
+        self, origin: Origin, types: "Mapping[str, pa.DataType] | None" = None, reading: Reading | None = None
+    ) -> None:
         self.origin = origin
         self.types = dict(types or {})
+        self._asked = dict(self.types)  # by a user, not by a model
+        self.reading = Reading() if reading is None else reading
+        self.cells = WrittenCells(self.reading.written)
         self.keeps_dictionaries = False
         """Whether strings that a file stores as a dictionary come as one (marked as such), which is faster to count."""
         self.notes: list[str] = []
@@ -69,6 +83,8 @@ class Source(ABC):
         with self._errors_named():
             self._first_identity = self.origin.identity
             schema = self._read_schema()
+            if self.types_strings:
+                schema = self._with_styles(schema)
         try:
             require_own_names(schema.names)
         except SchemaError as error:
@@ -78,20 +94,35 @@ class Source(ABC):
         return schema
 
     def declare(self, types: "Mapping[str, pa.DataType]", styles: Mapping[str, CellStyle] = NO_STYLES) -> None:
-        """Fix the types of columns; those that were given before stay as they are.
+        """Fix the types of columns and how they are written; types that were given before stay as they are.
 
-        Only a file of text needs the styles: what another holds as strings is read by the plan of a model.
+        What a file of stored columns holds as strings is read by the plan of a model.
         """
+        self.cells.said |= {name: style for name, style in styles.items() if name not in self._asked}
         self.types = {**types, **self.types}
         self.__dict__.pop("schema", None)
 
     def suppose(self, known: ReadAs) -> None:
         """Let it be read as other files of the same table are, as far as nothing is said of it."""
-        self.likely = known.encoding
+        self.likely, self.reading = known.encoding, self.reading.like(known.written)
+        said, self.cells = self.cells.said, WrittenCells(self.reading.written)
+        self.cells.said = said
+        self.__dict__.pop("schema", None)
 
     def read_as(self) -> ReadAs:
         """Say what other files of the same table should know of this one, beside its schema."""
-        return AS_FOUND
+        return ReadAs(written=self.reading.written)
+
+    def suggest(self, name: str, style: CellStyle) -> bool:
+        """Read a column as other files of the same table are written; say whether no cell is against it so far."""
+        import pyarrow as pa
+
+        if (name, str(style)) in self.cells.refused:
+            return False
+        self.cells.found[name] = replace(self.cells.found.get(name) or StyleFound(style), style=style, doubt="")
+        kinds = {field.name: field.type for field in self.schema}
+        self.schema = self.cells.schema(kinds | {name: pa.string()}, self.types)
+        return True
 
     def batches(self, columns: Sequence[str] | None = None) -> "Iterator[pa.Table]":
         """Give all rows, or the named columns of them, table by table; a pipe gives them only once.
@@ -122,8 +153,56 @@ class Source(ABC):
             if piece is None:
                 self._require_unchanged()
                 return
-            yield piece
+            yield self._typed(piece) if self.types_strings else piece
             del piece
+
+    # ------------------------------------------------------------------ strings of files that are no text
+
+    def _with_styles(self, stored: "pa.Schema", *, in_all: bool = False) -> "pa.Schema":
+        """Find how strings are written, in the first rows, or in all where these leave doubt, or where it is said."""
+        import pyarrow as pa
+
+        strings = [field.name for field in stored if pa.types.is_string(field.type)]
+        new = [name for name in strings if self.cells.style(name) is None]
+        if new:
+            first = None if in_all else self._first_strings(new)
+            self.cells.find_in_strings(new, first, self._strings if self.can_be_reread else None, self._asked)
+            for said in self.cells.notes():
+                self.note(said)
+        return self.cells.schema({field.name: field.type for field in stored}, self.types)
+
+    def _first_strings(self, names: list[str]) -> "pa.Table":
+        """Give columns of the first rows as they are stored."""
+        import pyarrow as pa
+
+        with closing(self._strings(names)) as tables:
+            return next(tables, pa.table({name: pa.array([], pa.string()) for name in names}))
+
+    def _strings(self, names: list[str]) -> "Generator[pa.Table]":
+        """Give columns of all rows as they are stored."""
+        for piece in self._read(names, BEGINNING):
+            yield piece.table
+
+    def _typed(self, piece: DecodedPiece) -> DecodedPiece:
+        """Read the strings of a piece by the styles of their columns."""
+        try:
+            strings = self.cells.read(self.cells.trimmed(piece.table), self.schema)
+        except Misfit as misfit:
+            name, row = misfit.column, f"{self.name}: row {piece.mark.row + misfit.row + 1}"
+            if name in self.cells.said or name in self.types:
+                raise Misfit.of(row, name, misfit.cell, misfit.kind, WAY_OUT) from None
+            told = f"{row}, column {name!r} holds {misfit.cell!r}, which is no {misfit.kind} as the cells before are"
+            self.cells.refused.add((name, str(self.cells.style(name))))
+            self._widen(told, said_by_types(name), partial(self._fitting_all, name))
+        return piece._replace(table=cast_columns(strings, self.types, self.name, piece.mark.row))
+
+    def _fitting_all(self, name: str) -> "pa.Schema":
+        """Find how a column of strings is written in all rows."""
+        import pyarrow as pa
+
+        del self.cells.found[name]
+        kinds = {field.name: field.type for field in self.schema} | {name: pa.string()}
+        return self._with_styles(pa.schema(kinds.items()), in_all=True)
 
     def _require_unchanged(self) -> None:
         """Refuse a file that was written to since its columns were looked at: it would give half of each state."""

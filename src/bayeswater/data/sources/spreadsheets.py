@@ -9,21 +9,13 @@ import lzma
 import re
 import zipfile
 import zlib
-from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
 
-from bayeswater.data.column_types import Misfit
-from bayeswater.data.reading.cell_styles import WAY_OUT, CellStyle
 from bayeswater.data.sources.layout import sheet_layout
 from bayeswater.data.sources.odd_rows import is_total
-from bayeswater.data.sources.origin import Origin
-from bayeswater.data.sources.parts import NO_STYLES
-from bayeswater.data.sources.reading_options import ReadAs, Reading
 from bayeswater.data.sources.whole_files import HeldSource, column_of_cells, library
-from bayeswater.data.sources.written_cells import WrittenCells
 from bayeswater.errors import DataError, ResourceLimitError, nearest_names
 from bayeswater.limits import SHEET_BYTES, SHEET_CELLS, bytes_in_words, require_unpacked
 
@@ -51,40 +43,7 @@ NAMES_OF_CELLS = (b"sheetData", b"table:table-")
 class SpreadsheetSource(HeldSource):
     """Rows of a sheet."""
 
-    def __init__(
-        self, origin: Origin, types: "Mapping[str, pa.DataType] | None" = None, reading: Reading | None = None
-    ) -> None:
-        super().__init__(origin, types)
-        self.reading = Reading() if reading is None else reading
-        self.cells, self._asked = WrittenCells(self.reading.written), dict(self.types)
-
-    def suppose(self, known: ReadAs) -> None:
-        """Let it be read as other files of the same table are, as far as nothing is said of it."""
-        self.reading = self.reading.like(known.written)
-        self.cells.written = self.reading.written
-
-    def read_as(self) -> ReadAs:
-        """Say what other files of the same table should know of this one, beside its schema."""
-        return ReadAs(written=self.reading.written)
-
-    def declare(self, types: "Mapping[str, pa.DataType]", styles: Mapping[str, CellStyle] = NO_STYLES) -> None:
-        """Fix the types of columns and how they are written; types that were given before stay as they are."""
-        self.cells.said |= {name: style for name, style in styles.items() if name not in self._asked}
-        self.__dict__.pop("_understood", None)
-        super().declare(types, styles)
-
-    @cached_property
-    def _understood(self) -> "pa.Table":
-        """The sheet, with the text in it read as that of a file of text is."""
-        try:
-            found = self.cells.understood(self._table, self._asked)
-        except Misfit as misfit:
-            raise Misfit.of(
-                f"{self.name}: row {misfit.row + 1}", misfit.column, misfit.cell, misfit.kind, WAY_OUT
-            ) from None
-        for said in self.cells.notes():
-            self.note(said)
-        return found
+    types_strings = True
 
     def _loaded(self) -> "pa.Table":
         import pyarrow as pa

@@ -5,9 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bayeswater.data.reading.style_search import WrittenAs
-from bayeswater.data.sources.databases import DatabaseSource
-from bayeswater.data.sources.json_lines import JsonLinesSource
 from bayeswater.data.sources.laid_down import laid_down
 from bayeswater.data.sources.parts import Progress
 from bayeswater.data.sources.paths import is_path
@@ -15,7 +12,6 @@ from bayeswater.data.sources.reading_options import Reading
 from bayeswater.data.sources.recognising import are_paths, local_rows
 from bayeswater.data.sources.source import Source
 from bayeswater.data.sources.whole import whole_table
-from bayeswater.data.sources.written_cells import WrittenCells
 from bayeswater.errors import ReadingWarning
 
 if TYPE_CHECKING:
@@ -104,14 +100,14 @@ def read_table(
       note: 1 empty column at the end is left out
       note: columns are renamed: 'age' (column 3) is 'age_2'
     """
-    written = Reading(**reading).written
+    Reading(**reading)  # refused before a file is opened
     if not (is_path(source) or are_paths(source)):
-        return _read(local_rows(source, columns=columns, progress=progress, **reading), written)
+        return _read(local_rows(source, columns=columns, progress=progress, **reading))
     with laid_down([source] if is_path(source) else source) as files:
-        return _read(files.named(local_rows(files.paths, columns=columns, progress=progress, **reading)), written)
+        return _read(files.named(local_rows(files.paths, columns=columns, progress=progress, **reading)))
 
 
-def _read(rows: Any, written: WrittenAs) -> TableRead:
+def _read(rows: Any) -> TableRead:
     for part in rows.parts:
         if isinstance(part, Source):
             part.keeps_dictionaries = False
@@ -119,11 +115,7 @@ def _read(rows: Any, written: WrittenAs) -> TableRead:
         warnings.simplefilter("ignore", ReadingWarning)  # it is in the report
         table = whole_table(rows, rows.schema.names, "read_table", WAY_OUT)
     prefix = f"{rows.name}: "
-    told = [column for part in rows.parts if hasattr(part, "cells") for column in part.cells.report(part.schema)]
-    if all(isinstance(part, JsonLinesSource | DatabaseSource) for part in rows.parts):
-        cells = WrittenCells(written)
-        table = cells.understood(table, rows.parts[0].types)
-        told = cells.report(table.schema)
+    told = [column for part in rows.parts if isinstance(part, Source) for column in part.cells.report(part.schema)]
     report = ReadingReport(
         rows.name,
         table.num_rows,

@@ -24,11 +24,6 @@ class HeldSource(Source):
         with self._errors_named():
             return self._loaded()
 
-    @cached_property
-    def _understood(self) -> "pa.Table":
-        """The table, its strings read as people write them; where they are labels of a file, as they are."""
-        return self._table
-
     @abstractmethod
     def _loaded(self) -> "pa.Table":
         """Read the file."""
@@ -36,8 +31,8 @@ class HeldSource(Source):
     def _read_schema(self) -> "pa.Schema":
         import pyarrow as pa
 
-        fields = self._understood.schema
-        return pa.schema([field.with_type(self.types.get(field.name, field.type)) for field in fields])
+        types = {} if self.types_strings else self.types
+        return pa.schema([field.with_type(types.get(field.name, field.type)) for field in self._table.schema])
 
     @property
     def n_rows(self) -> int | None:
@@ -46,10 +41,10 @@ class HeldSource(Source):
 
     def _read(self, names: list[str], start: Mark) -> Iterator[DecodedPiece]:
         n_at_once = batch_rows(len(names))
-        table = self._understood.select(names)
+        table, types = self._table.select(names), {} if self.types_strings else self.types
         for row in range(start.row, table.num_rows, n_at_once):
             piece = table.slice(row, n_at_once)
-            yield DecodedPiece(cast_columns(piece, self.types, self.name, row), Mark(row))
+            yield DecodedPiece(cast_columns(piece, types, self.name, row), Mark(row))
 
 
 def library(name: str, extra: str, what: str) -> Any:

@@ -135,23 +135,25 @@ class WrittenCells:
                 table = table.set_column(place, field, pc.if_else(missing, None, cells))
         return table
 
-    def understood(self, table: "pa.Table", types: "Mapping[str, pa.DataType]") -> "pa.Table":
-        """Read the strings of a whole table that is no text, each column by all of its cells.
+    def find_in_strings(
+        self,
+        names: list[str],
+        first: "pa.Table | None",
+        rows: "Callable[[list[str]], Iterable[pa.Table]] | None",
+        types: "Mapping[str, pa.DataType]",
+    ) -> None:
+        """Find the styles of strings of a file that is no text, in its first rows, or in all where these leave doubt.
 
         Plain numbers among them are codes that somebody has made, since the file could have held numbers. In columns
         of `types`, which a user asks for, only what can be of their type is looked for.
         """
-        import pyarrow as pa
-
-        names = [field.name for field in table.schema if pa.types.is_string(field.type)]
         asked = {name: _kinds_for(types[name]) if name in types else ALL_KINDS for name in names}
-        asked = {name: kinds for name, kinds in asked.items() if kinds and name not in self.said}
-        self._search([table.select(list(asked))], asked, are_codes=True)
-        strings = self.trimmed(table.select(names))
-        schema = self.schema(dict(zip(names, strings.schema.types, strict=True)), {})
-        for field, column in zip(schema, self.read(strings, schema).columns, strict=True):
-            table = table.set_column(table.column_names.index(field.name), field, column)
-        return table
+        asked = {name: kinds for name, kinds in asked.items() if kinds}
+        if first is not None:
+            self._search([first], asked, are_codes=True)
+            asked = {name: kinds for name, kinds in asked.items() if self.found[name].doubt}
+        if asked and rows is not None:
+            self._search(rows(list(asked)), asked, are_codes=True)
 
     def read(self, table: "pa.Table", schema: "pa.Schema") -> "pa.Table":
         """Read strings without blanks by the styles of their columns, in the types that the schema has."""
@@ -162,7 +164,7 @@ class WrittenCells:
             cells = table.column(place)
             if style.kind == "words" or (style.kind != "plain" and not holds_strings(field.type)):
                 cells = style.read(cells, name, is_clean=True).cast(field.type)
-            table = table.set_column(place, field, cells)
+            table = table.set_column(place, field.with_type(cells.type), cells)
         return table
 
     def doubts(self, name: str) -> bool:
