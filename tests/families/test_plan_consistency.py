@@ -149,6 +149,7 @@ UNSOUND = {
     "a span that falls": ((replace(SHARE, spans=((0.4, 0.0), (0.5, 0.9), (1.0, 1.0))),), "the spans of column"),
     "a span before its bin": ((replace(SHARE, spans=((0.0, 0.4), (0.4, 0.9), (1.0, 1.0))),), "the spans of column"),
     "spans of no bins": ((replace(HEIGHT, spans=((0.0, 1.0),)),), "the spans of column 'height'"),
+    "spans of a share": ((Column("part", "part", "beta", spans=((0.0, 0.5),)),), "the spans of column 'part'"),
     "words that are not found": ((replace(NOTE, analyser=None),), "'note' does not say its words"),
     "words of a number": ((replace(HEIGHT, analyser=TextAnalyser()),), "words are read from it"),
     "a date without a month": (BORN[:2], "cannot be read from column 'born'"),
