@@ -3,7 +3,8 @@
 ``python -m benchmarks.serving --seconds 10`` measures, turn by turn, requests a second, p50, p99 and processor time of
 a request for both. FastAPI is looked for in this environment, or in that of the interpreter ``--peer``; where it is
 not, it is left out, with a line. ``--soak 600`` asks and teaches, has a second model replaced every few seconds, kills
-the server with SIGKILL every minute, and counts what was acknowledged and is not there: nothing may be.
+the server with SIGKILL every minute in the midst of it, and counts what was acknowledged and is not there: nothing may
+be.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from contextlib import suppress
 from pathlib import Path
 from time import perf_counter, sleep
 
@@ -156,16 +158,16 @@ def soak(folder, seconds):
     command = [sys.executable, "-m", "bayeswater", "serve", str(learner), "--port", "8743", "--learn"]
     asking = [sys.executable, "-m", "bayeswater", "serve", str(other), "--port", "8744"]
     os.environ["BAYESWATER_TOKEN"] = "of-the-soak"
-    found = {"acknowledged": 0, "forgotten": 0, "asked": 0, "refused": 0, "of 500 or more": 0, "replaced": 0}
+    kinds = ("acknowledged", "forgotten", "asked", "refused", "of 500 or more", "replaced")
+    found = dict.fromkeys([*kinds, "learned without an answer", "forgotten without an answer"], 0)
     steady, memory, n_kills, start = started(asking, 8744), [], 0, perf_counter()
     end = start + seconds
     while perf_counter() < end:
         process = started(command, 8743)
         first = resident(process.pid)
-        asyncio.run(mixed(X, other, min(KILL_SECONDS, end - perf_counter()), found))
-        memory.append((round(perf_counter() - start), first, resident(process.pid), resident(steady.pid)))
-        process.send_signal(signal.SIGKILL)
+        before_kill = asyncio.run(mixed(X, other, min(KILL_SECONDS, end - perf_counter()), found, process))
         process.wait()
+        memory.append((round(perf_counter() - start), first, before_kill, resident(steady.pid)))
         n_kills += 1
     process = started(command, 8743)
     for one in (process, steady):
@@ -176,9 +178,10 @@ def soak(folder, seconds):
     print("| second | learner after start, MB | before its kill | server that goes on |\n|---|---|---|---|")
     for line in memory:
         print("| " + " | ".join(map(str, line)) + " |")
-    lost = found["acknowledged"] - found["forgotten"] - counted
     # A call whose answer the kill cut off may be counted or not: it was never acknowledged.
-    print(f"acknowledged and not there: {max(0, lost)}; counted and not acknowledged: {max(0, -lost)}")
+    least = found["acknowledged"] - found["forgotten"] - found["forgotten without an answer"]
+    most = found["acknowledged"] - found["forgotten"] + found["learned without an answer"]
+    print(f"acknowledged and not there: {max(0, least - counted)}; never sent and there: {max(0, counted - most)}")
 
 
 def resident(pid):
@@ -186,32 +189,48 @@ def resident(pid):
     return int(Path(f"/proc/{pid}/status").read_text().split("VmRSS:")[1].split()[0]) // 1024
 
 
-async def mixed(X, other, seconds, found):
-    """Ask both servers and teach the learner for some time, while the file of the other is replaced."""
+async def mixed(X, other, seconds, found, process):
+    """Ask both servers and teach the learner until it is killed, while the file of the other is replaced.
+
+    Gives the memory of the learner before its kill.
+    """
     end, rng = perf_counter() + seconds, np.random.default_rng()
 
     async def client(port, requests, label=None):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        while perf_counter() < end:
+        while port == 8743 or perf_counter() < end:  # the learner is asked until it is killed
+            found["learned without an answer"] += label is not None
             status = await asked(reader, writer, requests[int(rng.integers(len(requests)))])
+            found["learned without an answer"] -= label is not None
             if label is not None and status == 200:
                 found["acknowledged"] += 1
             found["asked"] += label is None
             found["refused"] += 400 <= status < 500
             found["of 500 or more"] += status >= 500
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(float(rng.exponential(0.02)))
         writer.close()
 
     async def forgetting():
         reader, writer = await asyncio.open_connection("127.0.0.1", 8743)
         row = {"rows": [dict(X.iloc[5])], "labels": ["yes"]}
-        while perf_counter() < end:
-            for do, kind in (("learn", "acknowledged"), ("forget", "forgotten")):
+        while True:
+            for do, kind, open_kind in (("learn", "acknowledged", "learned"), ("forget", "forgotten", "forgotten")):
+                found[f"{open_kind} without an answer"] += 1
                 status = await asked(reader, writer, request_of(8743, f"/{do}", row, "of-the-soak"))
+                found[f"{open_kind} without an answer"] -= 1
                 found[kind] += status == 200
                 found["of 500 or more"] += status >= 500
-            await asyncio.sleep(0.2)
-        writer.close()
+            await asyncio.sleep(0.1)
+
+    async def until_killed(work):
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            await work
+
+    async def killing():
+        await asyncio.sleep(seconds)
+        memory = resident(process.pid)
+        process.send_signal(signal.SIGKILL)
+        return memory
 
     async def replacing():
         while perf_counter() < end:
@@ -229,7 +248,9 @@ async def mixed(X, other, seconds, found):
             first = asks_of
     teaching = [request_of(8743, "/learn", {"rows": [row], "labels": ["yes"]}, "of-the-soak") for row in some]
     of_learner = [client(8743, first) for _ in range(3)] + [client(8743, teaching, "yes") for _ in range(3)]
-    await asyncio.gather(*of_learner, *(client(8744, asks_of) for _ in range(3)), forgetting(), replacing())
+    work = [until_killed(one) for one in (*of_learner, forgetting())]
+    memory, *_ = await asyncio.gather(killing(), *work, *(client(8744, asks_of) for _ in range(3)), replacing())
+    return memory
 
 
 def main():

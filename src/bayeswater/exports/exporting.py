@@ -63,7 +63,7 @@ def _html(form: ScoringForm, options: ExportOptions) -> Files:
 
 
 def _onnx(form: ScoringForm, options: ExportOptions) -> Files:
-    from bayeswater.exports.onnx import onnx_bytes
+    from bayeswater.exports.onnx.model import onnx_bytes
 
     _require_whole_rows(form, options)
     return {".onnx": onnx_bytes(form)}

@@ -10,24 +10,21 @@ Dates are those of `datetime`, or texts as ISO 8601 writes them; times of day an
 """
 
 import math
-import re
-import unicodedata
-from datetime import date, datetime, time, timedelta
-from itertools import pairwise, product
+from itertools import product
 from typing import Any
 
-INFINITE = float("inf")
-DAY = 86_400.0
-MOST_FILLED = 2**16
-UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f\u1780-\u17ff\u3000-\u312f\u31a0-\u31ff\uff66-\uff9f"
-    "\u3400-\u9fff\uf900-\ufaff\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
+from bayeswater.exports.scored_cells import (
+    INFINITE,
+    RowRefused,
+    is_within,
+    key_of,
+    numbers_of,
+    states_of,
+    value_of,
+    word_counts,
 )
-PIECES, STRETCH = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+"), re.compile(f"[{UNSPACED}]")
 
-
-class RowRefused(ValueError):
-    """A row that the model gives no answer for, and why."""
+MOST_FILLED = 2**16
 
 
 class Scorer:
@@ -37,10 +34,10 @@ class Scorer:
         self.form = form
         self.classes = form["classes"]
         self.columns = [field["name"] for field in form["fields"]]
-        self.prior, self.fallback = _numbers(form["log_prior"]), _numbers(form["fallback"])
+        self.prior, self.fallback = numbers_of(form["log_prior"]), numbers_of(form["fallback"])
         self.terms = [_ADD[term["kind"]](self, term) for term in form["terms"]]
-        self.states = [_states_of(cell) for cell in form["cells"]]
-        self.calibration = form["calibration"] and _numbers(form["calibration"])
+        self.states = [states_of(cell) for cell in form["cells"]]
+        self.calibration = form["calibration"] and numbers_of(form["calibration"])
         self.decision = form["decision"]
 
     def predict_proba(self, row: Any) -> Any:
@@ -75,19 +72,19 @@ class Scorer:
 
     def _cell(self, place: Any, cell: Any, row: Any) -> Any:
         field, form = self.form["fields"][cell["field"]], cell["form"]
-        value = _value(row.get(field["name"]), field, cell["part"])
+        value = value_of(row.get(field["name"]), field, cell["part"])
         kind = form["kind"]
         if value is None:
             if self.form["refuses_missing"]:
                 raise RowRefused(f"column {field['name']!r} is missing")
             return None if kind in ("NumberForm", "TextForm") else cell["missing"]
         if kind == "TextForm":
-            return _word_counts(value, form, self.states[place])
+            return word_counts(value, form, self.states[place])
         if kind == "NumberForm":
-            return value if _is_within(value, form) else self._unseen(field, value, None)
+            return value if is_within(value, form) else self._unseen(field, value, None)
         if kind == "BinForm":
             return sum(cut < value if form["above"] else cut <= value for cut in form["cuts"])
-        code = self.states[place].get(_key(value))
+        code = self.states[place].get(key_of(value))
         return self._unseen(field, value, cell["n_states"]) if code is None else code
 
     def _unseen(self, field: Any, value: Any, code: Any) -> Any:
@@ -156,7 +153,7 @@ class Scorer:
 
 
 def _column(scorer: Any, term: Any) -> Any:
-    formula, cell = _numbers(term["formula"]), term["cell"]
+    formula, cell = numbers_of(term["formula"]), term["cell"]
     none = [0.0] * len(scorer.classes)
     add = _FORMULAS[formula["kind"]]
     return lambda cells: none if cells[cell] is None else add(formula, cells[cell])
@@ -221,13 +218,13 @@ _FORMULAS = {
 
 
 def _features(scorer: Any, term: Any) -> Any:
-    formula = _numbers(term["formula"])
+    formula = numbers_of(term["formula"])
     return lambda cells: _scaled(formula, {j: cells[cell] for j, cell in enumerate(term["cells"]) if cells[cell]})
 
 
 def _weighted(scorer: Any, term: Any) -> Any:
     terms = [(own["cell"], _column(scorer, own)) for own in term["terms"]]
-    add_up = _weighing(_numbers(term["weighing"]))
+    add_up = _weighing(numbers_of(term["weighing"]))
 
     def add(cells: Any) -> Any:
         is_there = [scorer.is_known(cell, cells[cell]) for cell, _ in terms]
@@ -256,7 +253,7 @@ def _weighing(w: Any) -> Any:
 
 
 def _tree(scorer: Any, term: Any) -> Any:
-    cells, parents, tables = term["cells"], term["parents"], _numbers(term["tables"])
+    cells, parents, tables = term["cells"], term["parents"], numbers_of(term["tables"])
     n_states = [scorer.form["cells"][cell]["n_states"] for cell in cells]
     classes = range(len(scorer.classes))
 
@@ -296,7 +293,7 @@ def _tree(scorer: Any, term: Any) -> Any:
 
 
 def _graph(scorer: Any, term: Any) -> Any:
-    cells, parents, tables = term["cells"], term["parents"], _numbers(term["tables"])
+    cells, parents, tables = term["cells"], term["parents"], numbers_of(term["tables"])
     n_states = [scorer.form["cells"][cell]["n_states"] for cell in cells]
     classes = range(len(scorer.classes))
 
@@ -343,11 +340,11 @@ def _graph(scorer: Any, term: Any) -> Any:
 
 def _average(scorer: Any, term: Any) -> Any:
     cells, implied = term["cells"], term["implied"]
-    joints, marginals, given = (_numbers(term[name]) for name in ("joints", "marginals", "given"))
+    joints, marginals, given = (numbers_of(term[name]) for name in ("joints", "marginals", "given"))
     n_states = [scorer.form["cells"][cell]["n_states"] for cell in cells]
-    classes, every, log_prior = range(len(scorer.classes)), range(len(cells)), _numbers(term["log_prior"])
+    classes, every, log_prior = range(len(scorer.classes)), range(len(cells)), numbers_of(term["log_prior"])
 
-    add_up = term["weighing"] and _weighing(_numbers(term["weighing"]))
+    add_up = term["weighing"] and _weighing(numbers_of(term["weighing"]))
 
     def member(i: Any, k: Any, states: Any) -> Any:
         given_i = sum(given[i][j][states[i]][states[j]][k] for j in every)
@@ -386,7 +383,9 @@ def _average(scorer: Any, term: Any) -> Any:
 
 def _gaussian(scorer: Any, term: Any) -> Any:
     cells = term["cells"]
-    mean, whitening, constant, degrees = (_numbers(term[name]) for name in ("mean", "whitening", "constant", "degrees"))
+    mean, whitening, constant, degrees = (
+        numbers_of(term[name]) for name in ("mean", "whitening", "constant", "degrees")
+    )
 
     def add(values: Any) -> Any:
         x = [values[cell] for cell in cells]
@@ -415,133 +414,6 @@ _ADD = {
     "AverageTerm": _average,
     "GaussianTerm": _gaussian,
 }
-
-
-# ---------------------------------------------------------------------- cells and numbers
-
-
-def _numbers(value: Any) -> Any:
-    """Put infinities where a document has their signs."""
-    if isinstance(value, dict):
-        return {name: part if part is None else _numbers(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_numbers(part) for part in value]
-    return -INFINITE if value is None else INFINITE if value == "inf" else value
-
-
-def _states_of(cell: Any) -> Any:
-    """Give the code of each label or word."""
-    form = cell["form"]
-    if form["kind"] == "LabelForm":
-        return {_key(label): code for code, label in enumerate(form["labels"])}
-    return {word: code for code, word in enumerate(form.get("words", ()))}
-
-
-def _key(value: Any) -> Any:
-    """Tell texts from numbers; truths are 0 and 1."""
-    return isinstance(value, str), value
-
-
-def _value(raw: Any, field: Any, part: Any) -> Any:
-    """Give the value of a cell as it is scored; None for a missing one."""
-    if raw is None or raw != raw:
-        return None
-    kind, name = field["kind"], field["name"]
-    if kind == "date":
-        return _part_of(_moment(raw, field), part)
-    if kind == "seconds" and isinstance(raw, time | timedelta):
-        if isinstance(raw, timedelta):
-            return raw.total_seconds()
-        return raw.hour * 3600 + raw.minute * 60 + raw.second + raw.microsecond / 1e6
-    if kind in ("number", "seconds"):
-        if not isinstance(raw, int | float):
-            raise RowRefused(f"column {name!r} has {raw!r}, which is no number")
-        if abs(raw) == INFINITE:
-            raise RowRefused(f"column {name!r} is infinite")
-        return float(raw)
-    if kind == "text" and not isinstance(raw, str):
-        raise RowRefused(f"column {name!r} has {raw!r}, which is no text")
-    return raw
-
-
-def _moment(raw: Any, field: Any) -> Any:
-    """Give a date as what the clock on the wall shows."""
-    if isinstance(raw, str):
-        try:
-            raw = datetime.fromisoformat(raw)
-        except ValueError:
-            raise RowRefused(f"column {field['name']!r} has {raw!r}, which is no date") from None
-    if not isinstance(raw, datetime):
-        if not isinstance(raw, date):
-            raise RowRefused(f"column {field['name']!r} has {raw!r}, which is no date")
-        return datetime(raw.year, raw.month, raw.day)
-    if raw.tzinfo is not None:
-        if field["zone"] is None:
-            raise RowRefused(f"column {field['name']!r} has a time zone, and the model knows none")
-        from zoneinfo import ZoneInfo
-
-        raw = raw.astimezone(ZoneInfo(field["zone"])).replace(tzinfo=None)
-    return raw
-
-
-def _part_of(moment: Any, part: Any) -> Any:
-    since = moment - datetime(1970, 1, 1)
-    if part == "days":
-        return since.days + (since.seconds + since.microseconds / 1e6) / DAY
-    if part == "time":
-        return float(moment.hour * 3600 + moment.minute * 60)
-    return moment.weekday() if part == "weekday" else moment.month
-
-
-def _is_within(value: Any, form: Any) -> Any:
-    low, high = form["low"], form["high"]
-    if low is not None and not (value >= low if form["is_closed"] else value > low):
-        return False
-    return (high == "inf" or value < high) and not (form["is_whole"] and value != math.floor(value))
-
-
-def _word_counts(text: Any, form: Any, codes: Any) -> Any:
-    counts: dict[int, int] = {}
-    for word in _split(text, form):
-        if word in codes:
-            counts[codes[word]] = 1 if form["once"] else counts.get(codes[word], 0) + 1
-    return counts
-
-
-def _split(text: Any, form: Any) -> Any:
-    """List the words of a text."""
-    if form["ngrams"] is not None:
-        text = text.lower() if form["lowercase"] else text
-        words = [word for word in re.findall(r"\w\w+", text) if word not in form["stop_words"]]
-        least, most = form["ngrams"]
-        return [
-            " ".join(words[at : at + n]) for n in range(least, most + 1) for at in range(max(0, len(words) - n + 1))
-        ]
-    found = []
-    runs = [unicodedata.normalize("NFC", run.lower()) for run in _runs(text)]
-    for run in runs:
-        for piece in PIECES.findall(run):
-            if not STRETCH.match(piece):
-                found.append(piece)
-            else:
-                longest = 3 if form["pairs"] else 2
-                found += [piece[at : at + n] for n in range(1, longest + 1) for at in range(len(piece) - n + 1)]
-    if form["pairs"]:
-        found += [f"{a} {b}" for a, b in pairwise(runs) if not (STRETCH.search(a) or STRETCH.search(b))]
-    return found
-
-
-def _runs(text: Any) -> Any:
-    """Cut a text into runs of letters, digits, underscores and the marks behind them."""
-    runs, run = [], ""
-    for character in text:
-        is_letter = character.isalnum() or character == "_"
-        if is_letter or (run and unicodedata.category(character)[0] == "M"):
-            run += character
-        elif run:
-            runs.append(run)
-            run = ""
-    return [*runs, run] if run else runs
 
 
 def _known_share(known: Any, usual: Any, others: Any) -> Any:

@@ -1,14 +1,14 @@
 """A model as a program that carries its scorer along: a Python file, a JavaScript module, or a page that works offline.
 
-Each is the document of a `ScoringForm` beside `scorer.py` or `scorer.js` as it is, and needs nothing else; the page has
-fields, posterior, decision and reasons.
+Each is the document of a `ScoringForm` beside `scored_cells.py` and `scorer.py`, or `scorer.js`, as they are, and needs
+nothing else; the page has fields, posterior, decision and reasons.
 """
 
 import html
 import json
+import re
 from pathlib import Path
 
-from bayeswater.exports import scorer
 from bayeswater.exports.form import ScoringForm, document
 
 HEAD = '''"""A classifier as a Python file, which needs nothing but the standard library.
@@ -52,13 +52,12 @@ if __name__ == "__main__":
 
 def python_text(form: ScoringForm) -> str:
     """Write a form as a Python file."""
-    source = Path(scorer.__file__).read_text(encoding="utf-8")
-    _, _, code = source.split('"""', 2)
-    code = (
-        code.lstrip()
-        .replace("import math\n", "import json\nimport math\n")
-        .replace("import re\n", "import re\nimport sys\n")
-    )
+    files = [Path(__file__).with_name(name) for name in ("scored_cells.py", "scorer.py")]
+    parts = [file.read_text(encoding="utf-8").split('"""', 2)[2] for file in files]
+    code = re.sub(r"^from bayeswater[^(]*\([^)]*\)\n", "", "\n".join(parts), flags=re.MULTILINE)
+    imports = {"import json\n", "import sys\n", *re.findall(r"^(?:import|from) .*\n", code, flags=re.MULTILINE)}
+    code = re.sub(r"^(?:import|from) .*\n", "", code, flags=re.MULTILINE)
+    code = f"{''.join(sorted(imports, key=lambda line: line.split()[:2]))}\n{code.strip()}\n"
     data = json.dumps(document(form), ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     lines = [data[at : at + 100] for at in range(0, len(data), 100)]
     held = "\n".join(f"    {line!r}" for line in lines)

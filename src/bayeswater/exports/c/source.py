@@ -2,9 +2,8 @@
 
 Every cell of a row is a double, in the order of the columns: a number; a date in seconds since 1970, as the clock on
 the wall shows it; a label by its place, which a function finds; NAN where it is missing. The tables stand in the file
-as constants, with the functions that look them up beside them; terms of dependent columns are in `tree.c`, `graph.c`
-and `average.c`, weights of terms in `weigh.c`. In single precision tables are half as long, and sums still those of
-doubles.
+as constants, with the functions that look them up beside them, which are in `.c` files here. In single precision tables
+are half as long, and sums still those of doubles.
 """
 
 import re
@@ -35,28 +34,11 @@ from bayeswater.typing import Array
 
 HERE = Path(__file__).parent
 
-LOG_SUM = """\
-struct log_sum { double top, rest; };
-static const struct log_sum EMPTY_SUM = {-INFINITY, 0};
-static void add_log(struct log_sum *sum, double value) {
-  if (value == -INFINITY) return;
-  if (value > sum->top) sum->rest = sum->rest * exp(sum->top - value) + 1, sum->top = value;
-  else sum->rest += exp(value - sum->top);
-}
-static double log_of(struct log_sum sum) { return sum.rest > 0 ? sum.top + log(sum.rest) : -INFINITY; }
-"""
 
-DATES = """\
-static double day_of(double seconds) { return floor(seconds / 86400); }
-static double weekday_of(double seconds) { double day = fmod(day_of(seconds) + 3, 7); return day < 0 ? day + 7 : day; }
-static double minute_of(double seconds) { return 60 * floor((seconds - 86400 * day_of(seconds)) / 60); }
-static double month_of(double seconds) {
-  double shifted = day_of(seconds) + 719468, era = floor(shifted / 146097), of_era = shifted - 146097 * era;
-  double year = floor((of_era - floor(of_era / 1460) + floor(of_era / 36524) - floor(of_era / 146096)) / 365);
-  double month = floor((5 * (of_era - (365 * year + floor(year / 4) - floor(year / 100))) + 2) / 153);
-  return month < 10 ? month + 3 : month - 9;
-}
-"""
+def written(name: str) -> str:
+    """Give functions of C that stand in a file of their own."""
+    return (HERE / f"{name}.c").read_text(encoding="utf-8")
+
 
 PARTS = {
     "days": "({} / 86400)",
@@ -105,7 +87,7 @@ class CSource:
             )
         raw = f"x[{cell.field}]"
         if cell.part is not None:
-            self.functions["dates"] = DATES
+            self.functions["dates"] = written("dates")
             raw = PARTS[cell.part].format(raw)
         self.body.append(f"  v = {raw};")
         if self.form.refuses_missing:
@@ -159,7 +141,7 @@ class CSource:
         )
         if form.calibration is not None:
             _calibration(self, form.calibration)
-        self.functions["share"] = SHARE
+        self.functions["share"] = written("share")
         order = [self.functions.pop(name) for name in ("log_sum", "share") if name in self.functions]
         return (
             f"{declarations(form, p)}\n#include <math.h>\n#include <string.h>\n\n"
@@ -176,24 +158,6 @@ class CSource:
 
 
 MARK = "  /* what the cells add */"
-
-SHARE = """\
-static int share(double *score, double *probability) {
-  double top = -INFINITY, whole = 0;
-  int best = 0;
-  for (int k = 0; k < N_CLASSES; k++) if (score[k] > top) top = score[k];
-  if (top == -INFINITY) {
-    memcpy(score, fallback, sizeof fallback);
-    for (int k = 0; k < N_CLASSES; k++) if (score[k] > top) top = score[k];
-  }
-  for (int k = 0; k < N_CLASSES; k++) whole += probability[k] = exp(score[k] - top);
-  for (int k = 0; k < N_CLASSES; k++) {
-    probability[k] /= whole;
-    if (probability[k] > probability[best]) best = k;
-  }
-  return best;
-}
-"""
 
 
 def declarations(form: ScoringForm, p: str) -> str:
@@ -304,12 +268,12 @@ def _weighing(source: CSource, w: Weighing) -> None:
         constants("weighing_shift", w.shift),
         constants("weighing_prior", w.prior),
     ]
-    source.functions["log_sum"] = LOG_SUM
+    source.functions["log_sum"] = written("log_sum")
     for name, others, most in (("single", w.singles, "INFINITY"), ("pair", w.pairs, "1")):
         source.functions[f"{name}_share"] = (
             f"static double {name}_share(int known) {{ return fmin({_known_share(w.usual, others)}, {most}); }}\n"
         )
-    source.functions["weigh"] = (HERE / "weigh.c").read_text(encoding="utf-8")
+    source.functions["weigh"] = written("weigh")
 
 
 def _known_share(usual: float, others: Iterable[int]) -> str:
@@ -330,8 +294,8 @@ def _weighted(source: CSource, term: WeightedTerm, place: int) -> None:
 
 
 def _file(source: CSource, name: str) -> None:
-    source.functions.setdefault("log_sum", LOG_SUM)
-    source.functions[name] = (HERE / f"{name}.c").read_text(encoding="utf-8")
+    source.functions["log_sum"] = written("log_sum")
+    source.functions[name] = written(name)
     source.body.append(f"  if (add_{name}(code, score)) return REFUSED;")
 
 
