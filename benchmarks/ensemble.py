@@ -20,6 +20,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from time import perf_counter, process_time
 from typing import Any
@@ -32,7 +33,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.decision.scorecard import Scorecard
-from bayeswater.models.comparing.peers import MOST_ITERATIONS, N_TREES, Native, OneHot, OnMixedTable
+from bayeswater.models.comparing.peers import MOST_ITERATIONS, N_TREES, OnMixedTable, native, one_hot
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
 from benchmarks.accuracy import LEAST_PROBABILITY, REFERENCE, as_lines, folds, read
 from benchmarks.report import HERE
@@ -107,11 +108,11 @@ def _families(frame: pd.DataFrame) -> dict[str, str]:
 def _peer(name: str) -> OnMixedTable:
     if name in (FOREST, CALIBRATED):
         forest = RandomForestClassifier(N_TREES, oob_score=name == CALIBRATED, n_jobs=-1, random_state=0)
-        return OnMixedTable(OneHot(forest))
+        return OnMixedTable(partial(one_hot, forest))
     if name == "logistic regression":
-        return OnMixedTable(OneHot(LogisticRegression(max_iter=MOST_ITERATIONS)))
+        return OnMixedTable(partial(one_hot, LogisticRegression(max_iter=MOST_ITERATIONS)))
     settings = {} if name == "boosting" else {"l2_regularization": 1.0, "early_stopping": False}
-    return OnMixedTable(Native(HistGradientBoostingClassifier(random_state=0, **settings)))
+    return OnMixedTable(partial(native, HistGradientBoostingClassifier(random_state=0, **settings)))
 
 
 def _smoothed(votes: np.ndarray) -> np.ndarray:

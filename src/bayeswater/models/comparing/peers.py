@@ -119,9 +119,9 @@ def sklearn_peers(random_state: Any) -> dict[str, OnMixedTable]:
     linear = LogisticRegression(max_iter=MOST_ITERATIONS)
     return {
         "scikit-learn naive Bayes": OnMixedTable(_naive_bayes),
-        "LogisticRegression": OnMixedTable(partial(_one_hot, linear)),
-        "RandomForest": OnMixedTable(partial(_one_hot, forest)),
-        "HistGradientBoosting": OnMixedTable(partial(_native, boosting)),
+        "LogisticRegression": OnMixedTable(partial(one_hot, linear)),
+        "RandomForest": OnMixedTable(partial(one_hot, forest)),
+        "HistGradientBoosting": OnMixedTable(partial(native, boosting)),
     }
 
 
@@ -134,14 +134,14 @@ def _naive_bayes(n_numbers: int, n_codes: list[int]) -> Any:
     return make_pipeline(columns, CategoricalNB(min_categories=[N_BINS] * n_numbers + n_codes))
 
 
-def _one_hot(classifier: Any, n_numbers: int, n_codes: list[int]) -> Any:
+def one_hot(classifier: Any, n_numbers: int, n_codes: list[int]) -> Any:
     """Encode for a classifier that needs every cell as a number of its own scale."""
     numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
     categories = OneHotEncoder(handle_unknown="ignore")
     return make_pipeline(_columns(numbers, categories, n_numbers, n_codes), clone(classifier))
 
 
-def _native(classifier: Any, n_numbers: int, n_codes: list[int]) -> Any:
+def native(classifier: Any, n_numbers: int, n_codes: list[int]) -> Any:
     """Encode for a classifier that knows categories and missing cells."""
     categories = OrdinalEncoder(
         handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=MOST_CATEGORIES
