@@ -35,6 +35,7 @@ from benchmarks.structure import (
     GOLDEN,
     NETWORKS,
     structure_golden,
+    structure_growth,
     structure_missing,
     structure_quality,
     structure_recovery,
@@ -339,6 +340,11 @@ OF_NETWORKS = (
         "Seconds and BIC for 150 to 660 variables and 5 000 drawn rows, on one thread.",
         lambda extent: structure_scale(),
         _path(NETWORKS),
+    ),
+    Planned(
+        "Structure growth",
+        "Processor seconds of a hill climb by BIC on 1 000 rows of drawn networks of three states, on one thread.",
+        lambda extent: structure_growth(),
     ),
     Planned(
         "Structure and missing cells",

@@ -25,6 +25,10 @@ from bayeswater import BayesianNetwork, learn_structure, score_structure, thread
 from bayeswater.models.structures.state_table import StateTable
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import structural_hamming_distance
+from bayeswater.structure.hill_climbing import hill_climb
+from bayeswater.structure.knowledge import Knowledge
+from bayeswater.structure.local_scores import LocalScores
+from bayeswater.structure.scores import Score
 
 DATA = Path(os.environ.get("BAYESWATER_DATA", "data"))
 TABLES, GOLDEN, NETWORKS = DATA / "reference/bnlearn", DATA / "reference/bnlearn_golden", DATA / "networks"
@@ -218,9 +222,43 @@ def structure_scale(repeats: int = 3) -> Iterator[dict[str, Any]]:
             began = time.perf_counter()
             best = learn_structure(data, method="auto", time_limit=4.0)
             record |= {"auto s, frame of strings": time.perf_counter() - began, "auto BIC": best.score}
+            began = time.process_time()
+            whole = learn_structure(data)
+            record |= {"default s": time.process_time() - began, "default BIC": whole.score}
         if len(network.dag) == len(names):
             record |= {"hill climb SHD": _distance(graph, network.dag), "auto SHD": _distance(best.graph, network.dag)}
         yield record
+
+
+def structure_growth(sizes: Sequence[int] = (250, 500, 1_000, 2_000), n_rows: int = 1_000) -> Iterator[dict[str, Any]]:
+    """Give processor seconds of a hill climb by BIC, as the variables of a drawn network become more."""
+    for n in sizes:
+        rng = np.random.default_rng(n)
+        codes = np.zeros((n, n_rows), dtype=np.int64)
+        arcs = set()
+        for y in range(n):
+            own = rng.choice(np.arange(max(0, y - 30), y), size=min(y, int(rng.integers(1, 4))), replace=False)
+            arcs |= {(int(x), y) for x in own}
+            table = rng.dirichlet(np.ones(3), size=2 ** len(own)).cumsum(axis=1)
+            place = (codes[own] > 0).T @ (1 << np.arange(len(own)))
+            codes[y] = (rng.random(n_rows)[:, None] > table[place][:, :2]).sum(axis=1)
+        knowledge = Knowledge.of([f"v{j}" for j in range(n)])
+        with threads(1):
+            began = time.process_time()
+            parents, score, n_steps = hill_climb(
+                LocalScores(codes, np.full(n, 3), Score("bic")), knowledge, knowledge.start
+            )
+            seconds = time.process_time() - began
+        found = {(x, y) for y, own in enumerate(parents) for x in own}
+        joined = {frozenset(arc) for arc in found} & {frozenset(arc) for arc in arcs}
+        yield {
+            "variables": n,
+            "hill climb s": seconds,
+            "us a pair of variables": 1e6 * seconds / n**2,
+            "steps": n_steps,
+            "BIC": score,
+            "joined pairs that are true": len(joined) / max(1, len(found)),
+        }
 
 
 def _seconds(work: Callable[[], Any]) -> float:
@@ -233,11 +271,6 @@ def _seconds(work: Callable[[], Any]) -> float:
 
 
 def _our_climb(data: pd.DataFrame) -> Callable[[], Any]:
-    from bayeswater.structure.hill_climbing import hill_climb
-    from bayeswater.structure.knowledge import Knowledge
-    from bayeswater.structure.local_scores import LocalScores
-    from bayeswater.structure.scores import Score
-
     table = StateTable.of(data)
     knowledge = Knowledge.of(table.names)
     return lambda: hill_climb(LocalScores(table.codes, table.n_states, Score("bic")), knowledge, knowledge.start)
