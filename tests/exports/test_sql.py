@@ -16,7 +16,7 @@ from tests.exports.exported_models import COSTS, HOSTILE, KINDS, OF_TEXT, cells_
 
 import bayeswater as bw
 from bayeswater.exports.sql.dialects import DIALECTS
-from bayeswater.exports.sql.words import LISTS
+from bayeswater.exports.sql.word_lists import LISTS
 
 OF_TABLES = [kind for kind in KINDS if kind not in OF_TEXT]
 SUMMED_OVER = ("KDB", "SKDB")

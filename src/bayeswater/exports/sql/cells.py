@@ -8,7 +8,7 @@ import numpy as np
 from bayeswater.errors import ParameterError
 from bayeswater.exports.form import Cell, ColumnTerm, TextForm, WeightedTerm
 from bayeswater.exports.sql.query import Query
-from bayeswater.exports.sql.words import add_words
+from bayeswater.exports.sql.word_lists import add_words
 from bayeswater.inference.formula import BinForm, LabelForm, NumberForm
 
 LARGEST = 1.7976931348623157e308

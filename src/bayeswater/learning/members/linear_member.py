@@ -121,7 +121,7 @@ class LinearMember(Committee):
     def learn(self, table: EnsembleTable, seed: int) -> Self:
         """Learn the weights, by all rows and without each fold; the folds choose C."""
         terms, counts = LinearTerms.learn(table), _counted(table)
-        problem = _Problem(terms, table.take(slice(0, MOST_ROWS)), counts.count)
+        problem = _LinesOfLeastLoss(terms, table.take(slice(0, MOST_ROWS)), counts.count)
         fold = _folds(problem.table, seed)
         with one_blas_thread():
             judging = range(FOLDS if len(problem.table) <= FEW_ROWS else 1)
@@ -204,7 +204,7 @@ class LinearMember(Committee):
         return cls(1, seed, terms, tuple(zip(intercept, weight, strict=True)), counts)
 
 
-class _Problem:
+class _LinesOfLeastLoss:
     """Rows, and the lines of least log-loss over some of them."""
 
     def __init__(self, how: LinearTerms, table: EnsembleTable, class_count: Array) -> None:

@@ -34,6 +34,9 @@ CHOOSING_TERMS = 2**26
 
 LEAST_CHOOSING_ROWS = 1000
 
+WAY_TO_PARENTS = f"super_parents={ALL!r}"
+"""What lets columns with too many values be parents, too."""
+
 Chosen = tuple[tuple[str, ...], tuple[str, ...]]
 """Names of the parents and of the children."""
 
@@ -146,7 +149,7 @@ class AODE(WeighsTerms, StateClassifier):
         self.weights = weights
         super().__init__(columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate)
 
-    _way_to_parents = f"super_parents={ALL!r}"
+    _way_to_parents = WAY_TO_PARENTS
 
     def _chosen(self, sums: Sums[ColumnGroups], rows: StateRows) -> Chosen | None:
         if not self.select:
@@ -363,7 +366,7 @@ class A2DE(StateClassifier):
         self.super_parents = super_parents
         super().__init__(columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate)
 
-    _way_to_parents = AODE._way_to_parents
+    _way_to_parents = WAY_TO_PARENTS
 
     def _counts(self, rows: StateRows) -> TripleCounts:
         return TripleCounts.of(rows.table.coded, rows.labels, rows.weight)
