@@ -240,3 +240,17 @@ def test_a_mark_is_a_class_though_other_columns_are_parsed_with_it(tmp_path):
     _ = rows.schema
     rows.declare({}, {"y": LABELS})
     assert rows.head(["x", "y"]).slice(0, 3).to_pydict() == {"x": [0.5, None, 1.5], "y": ["None", "high", None]}
+
+
+@pytest.mark.parametrize("unit", ["руб.", "kr.", "EUR"])
+def test_a_point_may_stand_behind_the_letters_of_a_unit(tmp_path: Path, unit: str) -> None:
+    path = csv(tmp_path / "prices.csv", {"price": [f"1 200,50 {unit}", f"300,00 {unit}"]})
+    assert [row["price"] for table in open_source(path).batches() for row in table.to_pylist()] == [1200.5, 300.0]
+
+
+def test_a_style_that_a_cell_does_not_have_is_not_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CellStyle, "_numbers", lambda self, strings: pa.nulls(len(strings), pa.float64()))
+    source = open_source(csv(tmp_path / "prices.csv", {"price": ["$1", "$2"]}))
+    with pytest.raises(TypesWidened):
+        list(source.batches())
+    assert [row["price"] for table in source.batches() for row in table.to_pylist()] == ["$1", "$2"]

@@ -62,7 +62,7 @@ MARKS = (
 """Marks of missing cells as pandas, R, Excel and people have them: missing unless they are a frequent answer."""
 
 NAMES_OF_MONEY = (
-    "$ € £ ¥ ￥ ₹ ₩ ₽ ₺ ₪ ฿ 元 円 kr zł Kč Ft руб. руб US$ C$ A$ HK$ R$ NT$ S$ "
+    "$ € £ ¥ ￥ ₹ ₩ ₽ ₺ ₪ ฿ 元 円 kr zł Kč Ft руб US$ C$ A$ HK$ R$ NT$ S$ "
     "USD EUR GBP CHF CNY RMB JPY INR CAD AUD NZD HKD SGD TWD KRW BRL SEK NOK DKK PLN CZK HUF RON RUB TRY ZAR MXN"
 )
 MONEY = tuple(NAMES_OF_MONEY.split(" "))
@@ -210,7 +210,7 @@ class CellStyle:
     @cached_property
     def pattern(self) -> str:
         """What a number looks like in this style, in the syntax of RE2."""
-        return number_pattern(self.decimal, self.thousands, re.escape(self.unit), needs_unit=self.unit in SHARES)
+        return number_pattern(self.decimal, self.thousands, unit_pattern(self.unit), needs_unit=self.unit in SHARES)
 
     def _numbers(self, strings: "pa.Array") -> "pa.Array":
         """Read numbers: what is no part of a plain number is dropped, byte by byte."""
@@ -218,8 +218,8 @@ class CellStyle:
         import pyarrow.compute as pc
 
         strings = pc.if_else(pc.match_substring_regex(strings, pattern=self.pattern), strings, None)
-        if "E" in self.unit:  # it is no exponent
-            strings = pc.replace_substring(strings, pattern=self.unit, replacement="")
+        if self.unit.isalpha():  # an E is no exponent, and a point behind it stands before no decimals
+            strings = pc.replace_substring_regex(strings, pattern=unit_pattern(self.unit), replacement="")
         written = memoryview(strings.buffers()[2] or b"").tobytes()
         for minus in () if written.isascii() else ("−", "–"):
             if minus.encode() in written:
@@ -412,6 +412,11 @@ def holds_strings(kind: "pa.DataType") -> bool:
 
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def unit_pattern(unit: str) -> str:
+    """Describe what stands beside numbers; behind letters a point may stand, as in руб. and kr."""
+    return re.escape(unit) + r"\.?" * unit.isalpha()
 
 
 def number_pattern(decimal: str, thousands: str, unit: str, *, needs_unit: bool = False) -> str:

@@ -40,6 +40,7 @@ from bayeswater.data.reading.cell_styles import (
     half_width,
     holds_strings,
     number_pattern,
+    unit_pattern,
 )
 from bayeswater.data.reading.written_dates import CLOCK, CODES, TIME_OF_DAY, compiled_format, with_time
 from bayeswater.errors import ParameterError
@@ -90,7 +91,7 @@ NAMED_MARKS = {",": "comma", ".": "point"}
 WITH_COMMA = ("€", "EUR", "kr", "zł", "₽", "₺", "R$")
 """Money of countries whose decimals stand behind a comma."""
 
-ALL_UNITS = "|".join(sorted((*MONEY, *SHARES), key=len, reverse=True)).replace("$", r"\$")
+ALL_UNITS = "|".join(map(unit_pattern, sorted((*MONEY, *SHARES), key=len, reverse=True)))
 
 PLAIN = r"^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$"
 MAY_BEGIN = rf"^[-+−–(]?{BLANK}?(?:{ALL_UNITS})?{BLANK}?[-+−–.,]?\d|^\pL[^\d]*\d.*\d\d"

@@ -289,7 +289,9 @@ class WrittenCells:
         first = {name: search.found() for name, search in searches.items()}
         known = [*first.values(), *self.found.values()]
         clear = [found.style for found in known if not found.doubt]
-        self.found |= {name: searches[name].found(clear) if found.doubt else found for name, found in first.items()}
+        own = {name: searches[name].found(clear) if found.doubt else found for name, found in first.items()}
+        plain = StyleFound(CellStyle("plain", self.written.marks))
+        self.found |= {name: plain if (name, str(it.style)) in self.refused else it for name, it in own.items()}
 
     def fit_all(self, tables: "Iterable[pa.Table]", names: Iterable[str], decimal: str) -> "dict[str, pa.DataType]":
         """Tell the types and the styles of columns that hold all their cells, as they are written."""
