@@ -42,7 +42,7 @@ from bayeswater.data.reading.cell_styles import (
     number_pattern,
     unit_pattern,
 )
-from bayeswater.data.reading.written_dates import CLOCK, CODES, TIME_OF_DAY, compiled_format, with_time
+from bayeswater.data.reading.written_dates import CLOCK, CODES, TIME_OF_DAY, compiled_format, date_pattern
 from bayeswater.errors import ParameterError
 from bayeswater.typing import Array
 
@@ -454,7 +454,7 @@ def _patterns(written: WrittenAs) -> dict[tuple[str, str], str]:
     dates = DATES if written.date_format is None else (written.date_format,)
     return (
         {("number", decimal + gap): number_pattern(decimal, gap, ALL_UNITS) for decimal, gap in numbers}
-        | {("date", format): _date_pattern(format) for format in dates}
+        | {("date", format): date_pattern(format) for format in dates}
         | {("clock", ""): CLOCK}
     )
 
@@ -468,13 +468,6 @@ def _calendar(kind: str, how: str) -> CellStyle | None:
 
 def _has_day_first(format: str) -> bool:
     return format.index("%d") < format.index("%m")
-
-
-def _date_pattern(format: str) -> str:
-    """Describe dates of the years that people write about; eight digits without a mark between are of 1900 to 2099."""
-    years = r"(?:19|20)\d\d" if "%Y%m" in format else r"(?:1[5-9]|2[0-2])\d\d"
-    found = with_time(format).replace(CODES["%Y"], years)
-    return found.replace(r"(?P<m>\d{1,2})(?P<d>\d{1,2})", r"\d{4}") if "%Y%m" in format else found
 
 
 def distinct(cells: "pa.ChunkedArray") -> "tuple[pa.Array, Array]":

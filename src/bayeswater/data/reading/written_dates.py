@@ -128,6 +128,13 @@ def with_time(format: str) -> str:
     return f"^{compiled_format(format)}{tail}$"
 
 
+def date_pattern(format: str) -> str:
+    """Describe dates of the years that people write about; eight digits without a mark between are of 1900 to 2099."""
+    years = r"(?:19|20)\d\d" if "%Y%m" in format else r"(?:1[5-9]|2[0-2])\d\d"
+    found = with_time(format).replace(CODES["%Y"], years)
+    return found.replace(r"(?P<m>\d{1,2})(?P<d>\d{1,2})", r"\d{4}") if "%Y%m" in format else found
+
+
 def date_parts(strings: "pa.Array", pattern: str) -> tuple[dict[str, Array], Array]:
     """Give the named parts of dates as numbers, and which strings have none (n_strings,)."""
     import pyarrow.compute as pc

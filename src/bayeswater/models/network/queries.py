@@ -457,10 +457,7 @@ class Queries(ABC):
 
         Parameters
         ----------
-        n : int, default 1
-            Number of rows.
-        random_state : int, RandomState or None, default None
-            Seed; the rows are those of `sample` with the same one.
+        n, random_state : as in `sample`, whose rows they are
 
         Returns
         -------
