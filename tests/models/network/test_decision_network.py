@@ -335,6 +335,23 @@ def test_weighted_sums_of_utilities_are_read(tmp_path):
         DecisionNetwork.read(path)
 
 
+@pytest.mark.parametrize(
+    ("sums", "words"),
+    [
+        ({"all": "one", "one": "two", "two": "one"}, "'one' sums depends on 'one' itself"),
+        ({"one": "one"}, "depends on 'one' itself"),
+        ({"one": "act"}, "'one' sums 'act', which is no utility"),
+        ({"one": "w"}, "'one' sums 'w', which is no utility"),
+    ],
+)
+def test_sums_of_themselves_and_of_what_is_no_utility_are_refused(tmp_path, sums, words):
+    path = tmp_path / "sums.xdsl"
+    mau = [f"<mau id='{a}'><parents>u {b}</parents><weights>1 2</weights></mau>" for a, b in sums.items()]
+    path.write_text(SUMS.format(more="", mau="".join(mau)), encoding="utf-8")
+    with pytest.raises(NetworkFileError, match=words):
+        DecisionNetwork.read(path)
+
+
 def test_an_order_of_decisions_that_a_file_leaves_open_is_told(tmp_path):
     path = tmp_path / "open.xdsl"
     more = '<decision id="then"><state id="a"/><state id="b"/></decision>'

@@ -143,22 +143,26 @@ def _weights(file: XmlFile, nodes: list[Element]) -> tuple[dict[str, float], lis
         return [word for child in node.children if child.tag == tag for word in child.words()]
 
     sums = {node.attributes.get("id", ""): node for node in nodes if node.tag == "mau" and words(node, "weights")}
-    found: dict[str, float] = {}
-    waiting = [(name, 1.0) for name in sums if not any(name in words(other, "parents") for other in sums.values())]
-    while waiting:
-        name, counts = waiting.pop()
-        parents, own = words(sums[name], "parents"), words(sums[name], "weights")
+    utilities = {node.attributes.get("id", "") for node in nodes if node.tag in ("utility", "mau")}
+    left, found = dict(sums), dict[str, float]()
+    while left:
+        summed = {parent for node in left.values() for parent in words(node, "parents")}
+        name = next((name for name in left if name not in summed), None)
+        if name is None:
+            some = next(iter(left))
+            raise file.error(left[some].place, f"what {some!r} sums depends on {some!r} itself, or on such a sum")
+        node = left.pop(name)
+        parents, own, counts = words(node, "parents"), words(node, "weights"), found.pop(name, 1.0)
         try:
             factors = [counts * float(word) for word in own]
         except ValueError:
-            raise file.error(sums[name].place, f"the weights of {name!r} are no numbers") from None
+            raise file.error(node.place, f"the weights of {name!r} are no numbers") from None
         if len(own) != len(parents):
-            raise file.error(sums[name].place, f"{name!r} has {len(parents)} parents and {len(own)} weights")
+            raise file.error(node.place, f"{name!r} has {len(parents)} parents and {len(own)} weights")
         for parent, factor in zip(parents, factors, strict=True):
-            if parent in sums:
-                waiting.append((parent, factor))
-            else:
-                found[parent] = found.get(parent, 0.0) + factor
+            if parent not in utilities:
+                raise file.error(node.place, f"{name!r} sums {parent!r}, which is no utility")
+            found[parent] = found.get(parent, 0.0) + factor
     return found, [node for node in nodes if node.attributes.get("id", "") not in sums]
 
 
