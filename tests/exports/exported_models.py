@@ -107,6 +107,13 @@ def _whole():
     return X.loc[whole, ["normal", "bin", "angle"]], y[whole]
 
 
+def _without_last_class(model):
+    """Learn, and forget all rows of a class: what was learned of the prior sums to less than 1."""
+    X, y = table()
+    gone = y == max(y)
+    return model.fit(X, y).forget(X[gone], y[gone])
+
+
 MAKERS = {
     "NaiveBayes": lambda: bw.NaiveBayes(columns=MIXED).fit(*table()),
     "NaiveBayes, calibrated": lambda: bw.NaiveBayes(columns=MIXED, calibrate=True).fit(*table()),
@@ -133,6 +140,7 @@ MAKERS = {
     "NaiveBayes, weights": lambda: bw.NaiveBayes(columns=MIXED, weights="learned", class_prior=[0.6, 0.3, 0.1]).fit(
         *table()
     ),
+    "NaiveBayes, weights, a class gone": lambda: _without_last_class(bw.NaiveBayes(columns=MIXED, weights="learned")),
     "AODE, weights": lambda: _states(bw.AODE, weighting="mi", weights="learned"),
     "GaussianNB, weights": lambda: bw.GaussianNB(weights="learned").fit(*_whole()),
     "CategoricalNB, weights": lambda: bw.CategoricalNB(missing="ignore", weights="learned").fit(

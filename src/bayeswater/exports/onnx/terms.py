@@ -78,7 +78,9 @@ def _weighed(graph: Graph, w: Weighing, terms: str, known: str) -> str:
     top = graph("Where", graph("Equal", top, np.array(-np.inf)), np.array(0.0), top)
     whole = graph.reduce("ReduceSum", graph("Exp", graph("Sub", joint, top)), 2, keepdims=1)
     whole = graph("Where", graph("Equal", whole, np.array(0.0)), np.array(1.0), whole)
-    said = graph("Sub", graph("Sub", terms, top), graph("Log", whole))
+    common = graph("Add", top, graph("Log", whole))
+    says = graph("Greater", graph.reduce("ReduceMax", graph("Abs", terms), 2, keepdims=1), np.array(0.0))
+    said = graph("Sub", terms, graph("Where", says, common, np.array(0.0)))  # what is missing says nothing
     share = graph("Where", (w.weight > 1)[None], graph.at(high, 2), graph.at(low, 2))
     spread = graph("Add", graph("Mul", share, (1 - w.weight)[None]), w.weight[None])
     is_none = graph("Equal", spread, np.array(0.0))  # of no weight, in a row of one cell

@@ -120,12 +120,12 @@ def _weighed(query: Query, w: Weighing, n_terms: int, letter: str, known: str) -
     high = dialect.smallest([query.known_share(known, w.usual, w.pairs), number(1)])
     shares = {"low": query.known_share(known, w.usual, w.singles), "high": high}
     query.step(shares | {f"top{i}": dialect.largest([joint(i, k) for k in query.classes]) for i in range(n_terms)})
-    query.step(
-        {
-            f"said{i}": f"top{i} + LN({query.total([dialect.exp(f'({joint(i, k)} - top{i})') for k in query.classes])})"
-            for i in range(n_terms)
-        }
-    )
+    said = {}
+    for i in range(n_terms):
+        common = query.total([dialect.exp(f"({joint(i, k)} - top{i})") for k in query.classes])
+        is_silent = " AND ".join(f"{letter}{i}_{k} = 0" for k in query.classes)  # as a missing cell is
+        said[f"said{i}"] = f"CASE WHEN {is_silent} THEN {number(0)} ELSE top{i} + LN({common}) END"
+    query.step(said)
     found = []
     for k in query.classes:
         parts = [f"{dialect.smallest(['low', number(1)])} * {number(w.shift[k])}"]
