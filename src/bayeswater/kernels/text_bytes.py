@@ -106,7 +106,7 @@ def translate_bytes(text, start, table, others, first):  # type: ignore[no-untyp
     return written
 
 
-COLON, COMMA, POINT, ZERO = b":,.0"
+COLON, COMMA, POINT, ZERO, PLUS = b":,.0+"
 DIGIT = np.where(np.isin(np.arange(256), list(b"0123456789")), np.arange(256) - ZERO, -1)
 """What a byte counts as a digit, -1 where it is none (256,)."""
 
@@ -118,7 +118,7 @@ def take_clocks_out(text, start, others, first, microseconds):  # type: ignore[n
     """Find ``8:15``, ``23:59:59`` or ``23:59:59,5`` in each row, and write the row with one o'clock in its place.
 
     Moments are nearly all different by their clocks; without them few are. A clock begins with one or two digits, and
-    no digit before them. It does not begin the row.
+    no digit before them, nor a point (as in ``8.15:30``) or a plus (as in ``+02:00``). It does not begin the row.
 
     Parameters
     ----------
@@ -137,7 +137,8 @@ def take_clocks_out(text, start, others, first, microseconds):  # type: ignore[n
                 continue
             tens, ones = max(DIGIT[text[colon - 2]], 0), DIGIT[text[colon - 1]]
             clock = colon - 1 if DIGIT[text[colon - 2]] < 0 else colon - 2
-            if clock <= begin or DIGIT[text[clock - 1]] >= 0:
+            before = text[clock - 1]
+            if clock <= begin or DIGIT[before] >= 0 or before in (POINT, PLUS):
                 clock = end
                 continue
             worst = min(DIGIT[text[colon + 1]], DIGIT[text[colon + 2]])  # -1 if one is no digit

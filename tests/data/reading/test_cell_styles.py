@@ -174,6 +174,29 @@ def test_moments_of_a_long_column_are_those_of_each_cell(
     assert together.to_pylist() == style._instants(strings).cast(style.type).to_pylist()
 
 
+@pytest.mark.parametrize(
+    ("format", "cell", "moment"),
+    [
+        ("%H:%M:%S %d/%m/%Y", "08:15:30 02/01/2024", "2024-01-02 08:15:30"),
+        ("%d:%m:%Y %H:%M", "02:01:2024 08:15", "2024-01-02 08:15:00"),
+        ("%d.%m.%Y %Hh%M:%S", "02.01.2024 8h15:30", "2024-01-02 08:15:30"),
+        ("%d.%m.%Y", "02.01.2024 8.15:30", "2024-01-02 08:15:30"),
+        ("%d.%m.%Y", "02.01.2024 8.15 +02:00", "2024-01-02 06:15:00"),
+        ("%d.%m.%Y", "02.01.2024 8.15 −02:00", "2024-01-02 10:15:00"),
+    ],
+)
+def test_a_colon_that_is_not_the_first_of_a_clock_is_none_of_a_long_column(format: str, cell: str, moment: str) -> None:
+    style = CellStyle("date", format=format, time="local")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cell_styles, "worth_compiling", lambda n_cells: True)
+        assert [str(found) for found in style.values(pa.array([cell])).to_pylist()] == [moment]
+
+
+def test_a_style_of_an_earlier_file_has_a_point_behind_letters() -> None:
+    style = style_of_document({"kind": "number", "decimal": ",", "unit": "руб."})
+    assert style.values(pa.array(["1,5 руб.", "2 руб"])).to_pylist() == [1.5, 2.0]
+
+
 @given(st.lists(st.text("$1,2-.() e€", max_size=6) | st.none(), max_size=8))
 def test_numbers_of_a_long_column_are_those_of_each_cell(cells: list[str | None]) -> None:
     style, strings = CellStyle("number", thousands=",", unit="$"), pa.array(cells, pa.string())

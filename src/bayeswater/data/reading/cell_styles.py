@@ -92,6 +92,9 @@ MOST_KNOWN = 2**14
 
 HOUR = MICROSECONDS_PER_DAY // 24
 
+CLOCK_BEHIND_DAY = "[^:]+(:?%[HI]:%M.*)?"
+"""Formats of which the first colon that parts two numbers is that of a clock; others are read as a whole."""
+
 STYLE_KEY = b"bayeswater.style"
 """Key of the metadata of an Arrow field under which the style of its cells stands."""
 
@@ -282,6 +285,8 @@ class CellStyle:
 
         if not self.time:
             return _by_distinct(self._days, strings).cast(pa.int32()).cast(pa.date32())
+        if not re.fullmatch(CLOCK_BEHIND_DAY, self.format):
+            return _by_distinct(self._instants, strings).cast(self.type)
         start, text = _bytes_of(strings.cast(pa.string()))
         others, first = np.empty(len(text) + len(strings), dtype=np.uint8), np.empty_like(start)
         clocks = np.empty(len(strings), dtype=np.int64)
@@ -385,6 +390,7 @@ def style_of_document(document: Any) -> CellStyle:
     if not all(isinstance(word, str) for word in words) or said["kind"] not in get_args(StyleKind):
         raise TypeError("the style of cells is made of words")
     style = CellStyle(**said)
+    style = replace(style, unit=style.unit.removesuffix("."))  # earlier files have руб. beside руб
     is_known = style.decimal in (".", ",") and style.thousands in ("", *GAPS) and style.time in ("", "local", "UTC")
     if not is_known or style.unit not in ("", *MONEY, *SHARES):
         raise ValueError("numbers are not written so")
