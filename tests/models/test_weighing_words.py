@@ -1,7 +1,6 @@
 """Weights of words: held-out rows are unknown to their machine, reasons add up, order and pieces do not show."""
 
 import warnings
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 from bayeswater import MultinomialNB, NaiveBayes, load, save
 from bayeswater.decision.word_weights import FOLDS
 from bayeswater.errors import ParameterError
-from bayeswater.exports.forming import form_of
 from bayeswater.families.words.weighed_words import counted_words, folds_of_texts
 
 WORDS = {"bad": ["not good", "poor", "slow", "never again"], "good": ["very good", "fast", "kind", "again and again"]}
@@ -176,8 +174,6 @@ def test_intervals_hold_what_is_predicted_and_the_plain_sum_stays(mixed: NaiveBa
     assert (mixed.log_evidence(X) == plain.log_evidence(X)).all()
     with pytest.raises(ParameterError, match="weights=None"):
         mixed.to_linear()
-    with pytest.raises(ParameterError, match="pairs of words of column 'note' are counted"):
-        form_of(copy(mixed).set_params(weights=None))
 
 
 def test_few_rows_and_several_classes_give_finite_answers() -> None:

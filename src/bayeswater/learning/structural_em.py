@@ -188,7 +188,7 @@ def structural_em(
             break
     best = problem.polished(best)
     rounds[rounds.index(max(rounds))] = best.score
-    curve[-1] = (perf_counter() - began, best.score)
+    is_time_left(best)
     found = Search(
         best.parents,
         best.score,

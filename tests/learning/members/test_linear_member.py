@@ -9,7 +9,7 @@ from tests.learning.members.member_rows import mixed_rows, repeated, table_of
 
 from bayeswater.errors import StatisticsError
 from bayeswater.inference.log_space import log_posterior
-from bayeswater.learning.members.linear_member import FOLDS, LinearMember, LinearTerms, _folds, _Problem
+from bayeswater.learning.members.linear_member import FOLDS, LinearMember, LinearTerms, _folds, _LinesOfLeastLoss
 
 
 def line_table(n_rows=400, seed=0):
@@ -21,7 +21,7 @@ def line_table(n_rows=400, seed=0):
 
 def test_the_weights_are_those_of_a_logistic_regression():
     table = line_table()
-    problem = _Problem(LinearTerms.learn(table), table, np.bincount(table.labels))
+    problem = _LinesOfLeastLoss(LinearTerms.learn(table), table, np.bincount(table.labels))
     everywhere = np.ones(len(table), dtype=bool)
     intercept, weight = problem.least(0.5, everywhere, problem.path(everywhere)[-1])
     # Of two classes w and -w are one weight 2 w, so C is twice; our intercepts are held back a little, the peer's not.
@@ -39,7 +39,7 @@ def test_a_row_is_judged_by_what_other_folds_teach():
         own, codes = np.flatnonzero(fold == number), table.labels.copy()
         codes[own] = rng.permutation(codes[own])
         lines = [
-            _Problem(member.terms, replace(table, codes=of), np.bincount(table.labels)).path(fold != number)[2]
+            _LinesOfLeastLoss(member.terms, replace(table, codes=of), np.bincount(table.labels)).path(fold != number)[2]
             for of in (table.labels, codes)
         ]
         np.testing.assert_array_equal(*(weight for _, weight in lines))

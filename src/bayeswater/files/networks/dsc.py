@@ -112,6 +112,7 @@ def write(document: NetworkDocument) -> Written:
     """Write a network; names of nodes that are no identifiers are escaped.
 
     >>> import numpy as np
+    >>> from bayeswater.files.networks.document import NodeDocument
     >>> node = NodeDocument("a", ("yes", "no"), (), np.array([0.2, 0.8]))
     >>> print(write(NetworkDocument("n", (node,))).text)
     belief network "n"

@@ -120,6 +120,7 @@ def write(document: NetworkDocument) -> Written:
     """Write a network; names with characters that XML does not have are escaped.
 
     >>> import numpy as np
+    >>> from bayeswater.files.networks.document import NodeDocument
     >>> node = NodeDocument("a", ("<5", "5+"), (), np.array([0.2, 0.8]))
     >>> text = write(NetworkDocument("n", (node,))).text
     >>> read(text, "n.xml").nodes[0].states
