@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles.mixed_normals import conditioned, random_core
 
-from bayeswater import ImpossibleEvidence, LinearGaussian, MixedNetwork, ParameterError
+from bayeswater import DataError, ImpossibleEvidence, LinearGaussian, MixedNetwork, ParameterError
 
 
 def drawn(seed):
@@ -134,3 +134,6 @@ def test_questions_that_have_no_answer_are_refused_in_words():
         network.most_probable_explanations(0)
     with pytest.raises(ParameterError, match="method is 'guess'"):
         network.impute(pd.DataFrame({"sex": ["f"]}), "guess")
+    for rows in ({"sex": "f"}, [{"sex": None}], np.zeros((1, 3)), "rows.csv", None):
+        with pytest.raises(DataError, match=r"no table|without names"):
+            network.impute(rows)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.networks.nets import asia, joint_by_enumeration, random_network
 
-from bayeswater import BayesianNetwork, ImpossibleEvidence, ParameterError
+from bayeswater import BayesianNetwork, DataError, ImpossibleEvidence, ParameterError
 from bayeswater.models.network import analysis
 
 seeds = st.integers(0, 10_000)
@@ -220,6 +220,12 @@ def test_rows_that_cannot_be_stay_as_they_are(method):
     with pytest.warns(match="cells stay as they are"):
         filled = asia().impute(rows, method, random_state=0)
     assert filled.smoke.isna().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("rows", [{"lung": "yes"}, [{"lung": None}], np.zeros((1, 8)), "rows.csv", None])
+def test_what_has_no_columns_with_names_is_not_filled_in(rows):
+    with pytest.raises(DataError, match=r"no table|without names"):
+        asia().impute(rows)
 
 
 def test_the_junction_tree_holds_every_family_and_runs_along_shared_variables():

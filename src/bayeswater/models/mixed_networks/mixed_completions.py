@@ -22,7 +22,7 @@ from bayeswater.models.mixed_networks.mixed_rows import row_of, rows_of
 from bayeswater.models.network.analysis import METHODS
 from bayeswater.models.network.answers import Explanation
 from bayeswater.models.network.findings import BestExplanations
-from bayeswater.models.network.network_rows import label_column
+from bayeswater.models.network.network_rows import frame_of_variables, label_column
 from bayeswater.models.network.queries import Given, tell_impossible
 from bayeswater.networks.mixed_core import MixedCore
 from bayeswater.typing import Array
@@ -163,7 +163,7 @@ class MixedCompletions(ABC):
         """
         if method not in METHODS:
             raise ParameterError(f"method is {method!r}; it can be one of {list(METHODS)}")
-        core, engine = self.core, self._engine
+        core, engine, X = self.core, self._engine, frame_of_variables(X)
         names, rows = read_frame(X).names, rows_of(X, core, unseen)
         nodes = [core.dag.node(name) for name in names]
         if method == "most_probable":

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.frames import Frame, is_frame, materialised, numeric_column, read_frame
+from bayeswater.data.frames import Frame, numeric_column, read_frame
 from bayeswater.data.reading.known_labels import holds_numbers
 from bayeswater.data.sources.paths import is_path
 from bayeswater.data.sources.table_reading import read_table
@@ -17,7 +17,7 @@ from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_na
 from bayeswater.inference.mixed.strong_elimination import MixedRows
 from bayeswater.models.network.conditional_tables import state_code
 from bayeswater.models.network.evidence import soft_of
-from bayeswater.models.network.network_rows import encode_rows
+from bayeswater.models.network.network_rows import encode_rows, frame_of_variables
 from bayeswater.models.streaming.answering import rows_of_cells, table_of_rows
 from bayeswater.networks.mixed_core import MixedCore
 from bayeswater.structure.dag import Dag
@@ -59,10 +59,7 @@ def rows_of(
         X = table_of_rows(rows, list(dict.fromkeys(name for row in rows for name in row)))
     elif is_path(X):
         X = read_table(X).table
-    X = materialised(X)
-    if not is_frame(X):
-        raise DataError(f"X is a {type(X).__name__} without names; give a frame whose columns are variables")
-    frame = read_frame(X)
+    frame = read_frame(frame_of_variables(X))
     for name in frame.names:
         if name not in core.dag.position:
             raise SchemaError(

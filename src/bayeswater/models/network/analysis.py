@@ -32,7 +32,7 @@ from bayeswater.models.network.findings import (
     Divergence,
     Sensitivity,
 )
-from bayeswater.models.network.network_rows import encode_rows, label_column
+from bayeswater.models.network.network_rows import encode_rows, frame_of_variables, label_column
 from bayeswater.models.network.queries import Given, impossible_evidence, tell_impossible
 from bayeswater.networks.network import Network
 from bayeswater.typing import Array
@@ -379,7 +379,7 @@ class Analysis(ABC):
         """
         if method not in METHODS:
             raise ParameterError(f"method is {method!r}; it can be one of {list(METHODS)}")
-        core = self.core
+        core, X = self.core, frame_of_variables(X)
         names = read_frame(X).names
         codes = encode_rows(X, core.variables, unseen)
         columns = [(name, core.dag.node(name)) for name in names]

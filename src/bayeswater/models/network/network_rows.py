@@ -43,6 +43,14 @@ from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.typing import Array
 
 
+def frame_of_variables(X: Any) -> Any:
+    """Give rows as a frame that is in memory; refuse what does not name its columns."""
+    X = materialised(X)
+    if not is_frame(X):
+        raise DataError(f"X is a {type(X).__name__} without names; give a frame whose columns are variables")
+    return X
+
+
 def encode_rows(X: Any, variables: Sequence[Variable], unseen: str = "error") -> Array:
     """Code the rows of a frame, or of an array with one column for each variable: (n_variables, n_rows).
 
