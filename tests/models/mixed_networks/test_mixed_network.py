@@ -328,6 +328,14 @@ def test_a_model_file_of_given_parameters_has_no_sums(tmp_path):
         BayesianNetwork.read(tmp_path / "line.bayes")
 
 
+@pytest.mark.parametrize("kind", [np.array, pd.Index, list])
+def test_states_of_any_list_are_kept_in_a_model_file(tmp_path, kind):
+    rows = pd.DataFrame({"sex": list("ffmm"), "height": [160.0, 168, 175, 183]})
+    network = MixedNetwork.from_data("sex -> height", rows, states={"sex": kind(["f", "m"])})
+    network.write(tmp_path / "network.bayes")
+    assert MixedNetwork.read(tmp_path / "network.bayes").partial_fit(rows) == network.partial_fit(rows)
+
+
 def test_a_model_file_that_was_forged_is_refused(tmp_path):
     dag, frame = frame_of(7)
     with warnings.catch_warnings():

@@ -155,7 +155,9 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
         >>> MixedNetwork.from_data("sex -> height", rows).regression("height", sex="m")
         LinearGaussian(intercept=179.0, slopes={}, variance=32.0)
         """
-        dag, states = read_graph(graph), dict(states or {})
+        dag = read_graph(graph)
+        # Lists, which model files hold.
+        states = {name: own.tolist() if hasattr(own, "tolist") else own for name, own in (states or {}).items()}
         settings = {"alpha": alpha, "equivalent_sample_size": equivalent_sample_size, "columns": columns}
         require_settings(dag, states, alpha, equivalent_sample_size, missing)
         rows = rows_to_answer(X)
