@@ -34,6 +34,7 @@ def arc_counts(
     *,
     method: str,
     seed: int,
+    test: str = "g2",
     weight: Array | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Array:
@@ -45,7 +46,7 @@ def arc_counts(
     ----------
     scores : gives those of some variables, in an order, over some rows
     n_rows : how many rows there are
-    knowledge, method : of the searches
+    knowledge, method, test : of the searches
     weight : (n_rows,), by which rows are drawn
     """
     n_variables = len(knowledge.names)
@@ -58,7 +59,7 @@ def arc_counts(
         order = rng.permutation(by_name)
         known = knowledge.take(order)
         with threads(1):  # the repetitions are what is divided among threads
-            found = search(scores(order, rows), known, method, seed=int(rng.integers(2**31)))
+            found = search(scores(order, rows), known, method, test=test, seed=int(rng.integers(2**31)))
         arcs = np.empty((len(order), len(order)))
         arcs[np.ix_(order, order)] = _arcs(Dag(known.names, tuple(tuple(sorted(own)) for own in found.parents)), known)
         return arcs

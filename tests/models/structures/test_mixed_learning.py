@@ -121,5 +121,7 @@ def test_numbers_that_stay_numbers_are_drawn_anew_with_their_rows():
     assert list(found.graph(0.9).edges()) == [("group", "height"), ("height", "weight")]
     assert found.counts[1, 0] == 0  # no arc leads from a number to states
     assert np.array_equal(found.counts, bootstrap_structure(frame, n=12, score="bic-cg").counts)
+    by_tests = bootstrap_structure(frame, n=2, numbers="gaussian", method="pc")
+    assert by_tests.strength[0, 1] == by_tests.strength[1, 2] == 1.0
     network = found.network(0.9)
     assert network.regression("weight").slopes["height"] == pytest.approx(2.0, abs=0.1)

@@ -189,6 +189,7 @@ def bootstrap_structure(
         int(n),
         method=method,
         seed=seed,
+        test="mi-cg" if isinstance(table, NumbersAndStates) else "g2",
         weight=table.weight,
         progress=progress,
     )
