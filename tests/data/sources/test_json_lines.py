@@ -10,6 +10,7 @@ import pytest
 from bayeswater.data.sources import json_lines
 from bayeswater.data.sources.recognising import local_rows, open_source
 from bayeswater.data.sources.source import TypesWidened
+from bayeswater.data.sources.whole import whole_table
 from bayeswater.errors import DataError, SchemaError
 
 
@@ -147,3 +148,19 @@ def test_many_lists_beside_one_another_are_not_deep(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text('{"a": [' + ",".join(["[1]"] * 500) + "]}\n")
     assert [table.num_rows for table in open_source(path).batches()] == [1]
+
+
+@pytest.mark.parametrize(("held", "written"), [("2", "02.01.2024"), ("2", "yes"), ("true", "02.01.2024")])
+def test_what_is_held_as_no_string_is_never_made_what_strings_of_another_file_are(tmp_path, held, written):
+    others = {"yes": "no"}.get(written, "13.01.2024")
+    (tmp_path / "1.jsonl").write_text(f'{{"x": {held}}}\n{{"x": {held}}}\n')
+    (tmp_path / "2.jsonl").write_text(f'{{"x": "{written}"}}\n{{"x": "{others}"}}\n')
+    with pytest.raises(SchemaError, match="say what the column holds"):
+        _ = local_rows([tmp_path / "1.jsonl", tmp_path / "2.jsonl"]).schema
+
+
+def test_numbers_are_read_beside_numbers_that_are_written(tmp_path):
+    (tmp_path / "1.jsonl").write_text('{"x": 2}\n{"x": 3}\n')
+    (tmp_path / "2.jsonl").write_text('{"x": "1,50 €"}\n{"x": "2,25 €"}\n')
+    rows = local_rows([tmp_path / "1.jsonl", tmp_path / "2.jsonl"])
+    assert whole_table(rows, ["x"], "test", "").column("x").to_pylist() == [2.0, 3.0, 1.5, 2.25]

@@ -117,12 +117,21 @@ class Source(ABC):
         """Read a column as other files of the same table are written; say whether no cell is against it so far."""
         import pyarrow as pa
 
-        if (name, str(style)) in self.cells.refused:
+        if (name, str(style)) in self.cells.refused or not self._can_be_read_as(name, style):
             return False
         self.cells.found[name] = replace(self.cells.found.get(name) or StyleFound(style), style=style, doubt="")
         kinds = {field.name: field.type for field in self.schema}
         self.schema = self.cells.schema(kinds | {name: pa.string()}, self.types)
         return True
+
+    def _can_be_read_as(self, name: str, style: CellStyle) -> bool:
+        """Say whether cells are written, or else numbers where numbers are written: no style makes dates of them."""
+        import pyarrow as pa
+
+        kind = self.schema.field(name).type
+        if not self.types_strings or self.cells.style(name) is not None or pa.types.is_null(kind):
+            return True
+        return style.kind == "number" and (pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
     def batches(self, columns: Sequence[str] | None = None) -> "Iterator[pa.Table]":
         """Give all rows, or the named columns of them, table by table; a pipe gives them only once.
