@@ -193,13 +193,22 @@ def look(data: Any, target: str | None = None, **reading: Any) -> TableLook:
 
     Parameters
     ----------
-    data : data frame, the name of a file of whatever format, or what else `local_rows` takes
-    target : column to predict; without it, columns are proposed that could be it
-    reading : of files, see `Reading`: types, format, delimiter, header, names, encoding, missing and others
+    data : path, data frame or rows
+        A file of any format, or anything else that `local_rows` takes.
+    target : str, optional
+        Column to predict. Without it, columns that could be the target are proposed.
+    **reading : options of `Reading`
+        How a file is read: types, format, delimiter, header, names, encoding, missing and others.
 
     Returns
     -------
-    TableLook, made to be printed
+    TableLook
+        What was found; print it.
+
+    See Also
+    --------
+    read_table : Read a file into memory, as every model and verb reads it.
+    compare : Compare models on the same folds: error, log-loss, calibration error, seconds and sizes.
 
     Examples
     --------

@@ -32,8 +32,10 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : classifier with `predict_proba`
-    loss : Loss, or anything that `Loss` reads; default 0-1 loss
+    estimator : classifier
+        It has `predict_proba`.
+    loss : Loss, or anything that `Loss` reads
+        Costs of the decisions; default 0-1 loss.
     calibrate : bool or name of a method of `Calibrated`, default False
         Whether the probabilities are calibrated, on rows held out, before they are used.
     prior : class frequencies in order of `classes_` or by label, or "estimate"; default None
@@ -46,6 +48,11 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     classes_ : labels of the classes
     class_prior_ : their frequencies in `fit`
     loss_ : the loss, with its classes in this order
+
+    See Also
+    --------
+    Loss : The cost of every action under every true class.
+    Calibrated : A classifier whose probabilities are corrected by a map learned from rows it had not seen.
 
     Examples
     --------
@@ -70,13 +77,28 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, y : rows and labels, as the classifier takes them
+        X, y : rows and labels
+            As the classifier takes them.
         sample_weight : weights of shape (n_rows,), optional
-        **params : passed on to the classifier's `fit`
+            Weight of each row; default 1.
+        **params : keywords
+            They are passed on to the `fit` of the classifier.
 
         Returns
         -------
         self
+            The object itself, fitted.
+
+        See Also
+        --------
+        predict : Take the action of least expected cost.
+        score : Give minus the mean cost of the decisions, so that more is better.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesDecision, GaussianNB
+        >>> BayesDecision(GaussianNB(), loss=[[0, 9], [1, 0]]).fit([[0], [1], [4], [5]], [0, 0, 1, 1]).class_prior_
+        array([0.5, 0.5])
         """
         if y is None:
             raise DataError(
@@ -95,7 +117,7 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Action of least expected cost: (n_rows,).
+        """Take the action of least expected cost: (n_rows,).
 
         Parameters
         ----------
@@ -106,6 +128,18 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         array of shape (n_rows,)
             Actions.
+
+        See Also
+        --------
+        decide : Take the action of least expected cost, under another loss or other frequencies if given.
+        expected_loss : Give the expected cost of the best action.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesDecision, GaussianNB
+        >>> model = BayesDecision(GaussianNB(), loss=[[0, 9], [1, 0]]).fit([[0], [2], [3], [5]], [0, 0, 1, 1])
+        >>> model.predict([[2.4]])
+        array([1])
         """
         return self._evidence(X).decide(self.loss_, self.prior)
 
@@ -130,12 +164,24 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         array of shape (n_rows,), or Decisions
             Actions, or the pair of actions and risks.
+
+        See Also
+        --------
+        predict : Take the action of least expected cost.
+        expected_loss : Give the expected cost of the best action.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesDecision, GaussianNB
+        >>> model = BayesDecision(GaussianNB()).fit([[0], [2], [3], [5]], [0, 0, 1, 1])
+        >>> model.decide([[2.4]], loss=[[0, 9], [1, 0]])
+        array([1])
         """
         loss = self.loss_ if loss is None else loss
         return self._evidence(X).decide(loss, self.prior if prior is None else prior, return_risk=return_risk)
 
     def expected_loss(self, X: Any, *, loss: Any = None, prior: Any = None) -> Array:
-        """Expected cost of the best action: (n_rows,).
+        """Give the expected cost of the best action: (n_rows,).
 
         Parameters
         ----------
@@ -150,6 +196,17 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         array of shape (n_rows,)
             Expected costs.
+
+        See Also
+        --------
+        decide : Take the action of least expected cost, under another loss or other frequencies if given.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesDecision, GaussianNB
+        >>> model = BayesDecision(GaussianNB()).fit([[0], [2], [3], [5]], [0, 0, 1, 1])
+        >>> model.expected_loss([[2.5]])
+        array([0.5])
         """
         loss = self.loss_ if loss is None else loss
         return self._evidence(X).expected_loss(loss, self.prior if prior is None else prior)
@@ -166,6 +223,17 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         PriorEstimate
             The frequencies, and how they were found.
+
+        See Also
+        --------
+        decide : Take the action of least expected cost, under another loss or other frequencies if given.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesDecision, GaussianNB
+        >>> model = BayesDecision(GaussianNB()).fit([[0], [1], [8], [9]], ["a", "a", "b", "b"])
+        >>> model.estimate_class_prior([[0.5], [8], [8.5], [9]]).prior.round(2)
+        array([0.25, 0.75])
         """
         return self._evidence(X).estimate_prior()
 
@@ -186,7 +254,7 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self._evidence(X).proba(self.prior)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Minus the mean cost of the decisions, so that more is better; under 0-1 loss, accuracy - 1.
+        """Give minus the mean cost of the decisions, so that more is better; under 0-1 loss, accuracy - 1.
 
         Parameters
         ----------
@@ -201,6 +269,17 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         float
             Minus the mean cost.
+
+        See Also
+        --------
+        predict : Take the action of least expected cost.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesDecision, GaussianNB
+        >>> model = BayesDecision(GaussianNB()).fit([[0], [1], [8], [9]], ["a", "a", "b", "b"])
+        >>> model.score([[0], [7]], ["a", "a"])
+        -0.5
         """
         cost = self.loss_.realised(self.predict(X), y, X=X)
         return -float(np.average(cost, weights=sample_weight))
@@ -236,12 +315,22 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return {**params, "sample_weight": sample_weight}
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say to whom metadata of `fit` go: to this object and to its classifier.
+        """Say who takes the metadata of `fit`: this object and its classifier.
 
         Returns
         -------
         MetadataRouter
             The routing, as scikit-learn asks for it.
+
+        See Also
+        --------
+        fit : Fit the classifier, and match the labels of the loss.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesDecision, GaussianNB
+        >>> [name for name, _ in BayesDecision(GaussianNB()).get_metadata_routing()]
+        ['$self_request', 'estimator']
         """
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=to_fit)

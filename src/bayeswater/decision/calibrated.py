@@ -63,6 +63,11 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     classes_ : array of shape (n_classes,)
     n_features_in_, feature_names_in_ : those of the classifier
 
+    See Also
+    --------
+    BayesDecision : A classifier whose `predict` takes the action of least expected cost.
+    NaiveBayes : Naive Bayes of a mixed table.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -87,15 +92,30 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : table of any kind that the classifier takes, of shape (n_rows, n_columns)
+        X : table of shape (n_rows, n_columns)
+            Of any kind that the classifier takes.
         y : labels of shape (n_rows,)
+            The class of each row.
         sample_weight : weights of shape (n_rows,), optional
             For the map, and for the classifier if it takes weights. Rows of weight 0 are left out.
-        **params : passed to the `fit` of the classifier or, with metadata routing, to whom they are requested by
+        **params : keywords
+            They are passed to the `fit` of the classifier or, with metadata routing, to those who request them.
 
         Returns
         -------
         self
+            The object itself, fitted.
+
+        See Also
+        --------
+        predict_proba : Give the calibrated probabilities.
+
+        Examples
+        --------
+        >>> from bayeswater import Calibrated, GaussianNB
+        >>> X, y = [[value] for value in range(12)], ["a"] * 5 + ["b", "a"] + ["b"] * 5
+        >>> Calibrated(GaussianNB(), "temperature", cv=2).fit(X, y).classes_
+        array(['a', 'b'], dtype='<U1')
         """
         require_method(self.method)
         require_cv(self.cv)
@@ -134,7 +154,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of the calibrated probabilities: (n_rows, n_classes).
+        """Give the logarithm of the calibrated probabilities: (n_rows, n_classes).
 
         Parameters
         ----------
@@ -145,12 +165,24 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         array of shape (n_rows, n_classes)
             Logarithms of probabilities.
+
+        See Also
+        --------
+        predict_proba : Give the calibrated probabilities.
+
+        Examples
+        --------
+        >>> from bayeswater import Calibrated, GaussianNB
+        >>> X, y = [[value] for value in range(12)], ["a"] * 5 + ["b", "a"] + ["b"] * 5
+        >>> model = Calibrated(GaussianNB(), "temperature", cv=2).fit(X, y)
+        >>> bool((model.predict_log_proba(X) <= 0).all())
+        True
         """
         check_is_fitted(self)
         return self.calibration_.corrected(log_scores(self.estimator_, materialised(X), self.classes_))
 
     def predict_proba(self, X: Any) -> Array:
-        """Calibrated probabilities: (n_rows, n_classes).
+        """Give the calibrated probabilities: (n_rows, n_classes).
 
         Parameters
         ----------
@@ -161,11 +193,24 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         array of shape (n_rows, n_classes)
             Probabilities.
+
+        See Also
+        --------
+        predict : Give the class of largest calibrated probability.
+        predict_log_proba : Give the logarithm of the calibrated probabilities.
+
+        Examples
+        --------
+        >>> from bayeswater import Calibrated, GaussianNB
+        >>> X, y = [[value] for value in range(12)], ["a"] * 5 + ["b", "a"] + ["b"] * 5
+        >>> model = Calibrated(GaussianNB(), "temperature", cv=2).fit(X, y)
+        >>> model.predict_proba([[5.5]]).round(2)
+        array([[0.5, 0.5]])
         """
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> Array:
-        """Class of largest calibrated probability; the first one among equals.
+        """Give the class of largest calibrated probability; the first one among equals.
 
         Parameters
         ----------
@@ -176,6 +221,17 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         array of shape (n_rows,)
             Labels.
+
+        See Also
+        --------
+        predict_proba : Give the calibrated probabilities.
+
+        Examples
+        --------
+        >>> from bayeswater import Calibrated, GaussianNB
+        >>> X, y = [[value] for value in range(12)], ["a"] * 5 + ["b", "a"] + ["b"] * 5
+        >>> Calibrated(GaussianNB(), "temperature", cv=2).fit(X, y).predict([[0], [11]])
+        array(['a', 'b'], dtype='<U1')
         """
         best = first_of_largest(self.predict_log_proba(X), ROUNDING, use_loop=False)
         return self.classes_[best]
@@ -228,12 +284,22 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return dict(params), {}
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Weights are used here, and passed to the classifier if it requests them.
+        """Say who takes the metadata of `fit`: weights are used here, and passed to the classifier if it requests them.
 
         Returns
         -------
         MetadataRouter
             The routing, as scikit-learn asks for it.
+
+        See Also
+        --------
+        fit : Fit the classifier, score its rows without themselves, and learn the map from these scores.
+
+        Examples
+        --------
+        >>> from bayeswater import Calibrated, GaussianNB
+        >>> [name for name, _ in Calibrated(GaussianNB()).get_metadata_routing()]
+        ['$self_request', 'estimator', 'splitter']
         """
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         to_split = MethodMapping().add(caller="fit", callee="split")

@@ -71,6 +71,11 @@ class Loss:
     DominatedActionWarning
         Where an action is never better than another one.
 
+    See Also
+    --------
+    BayesDecision : A classifier whose `predict` takes the action of least expected cost.
+    DecisionNetwork : A network with decisions and utilities.
+
     Examples
     --------
     >>> loss = Loss({"spam": {"ham": 10}, "ham": {"spam": 1}})
@@ -92,7 +97,7 @@ class Loss:
 
     @classmethod
     def zero_one(cls, classes: Iterable[Any]) -> Self:
-        """Every error costs 1: the best action is the class of largest probability.
+        """Make a loss in which every error costs 1: the best action is the class of largest probability.
 
         Parameters
         ----------
@@ -103,6 +108,17 @@ class Loss:
         -------
         Loss
             Costs 0 and 1.
+
+        See Also
+        --------
+        from_costs : State costs as pairs {(action, truth): cost}.
+
+        Examples
+        --------
+        >>> from bayeswater import Loss
+        >>> Loss.zero_one(["a", "b"]).costs
+        array([[0., 1.],
+               [1., 0.]])
         """
         labels = np.asarray(classes).tolist() if isinstance(classes, np.ndarray) else list(classes)
         return cls(1.0 - np.eye(len(labels)), actions=labels, classes=labels)
@@ -120,6 +136,17 @@ class Loss:
         -------
         Loss
             Actions and classes in the order in which the pairs name them.
+
+        See Also
+        --------
+        read : Read a small CSV or TOML file.
+        zero_one : Make a loss in which every error costs 1: the best action is the class of largest probability.
+
+        Examples
+        --------
+        >>> from bayeswater import Loss
+        >>> Loss.from_costs({("spam", "ham"): 10, ("ham", "spam"): 1})["spam", "ham"]
+        10.0
         """
         return cls._checked(from_pairs(costs))
 
@@ -140,6 +167,21 @@ class Loss:
         -------
         Loss
             The costs of the file.
+
+        See Also
+        --------
+        from_costs : State costs as pairs {(action, truth): cost}.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from bayeswater import Loss
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "costs.toml"
+        ...     _ = path.write_text('rows = "action"\ncolumns = "truth"\n[costs.ham]\nspam = 1\n[costs.spam]\nham = 10')
+        ...     Loss.read(path)["spam", "ham"]
+        10.0
         """
         return cls._checked(read_file(path))
 
@@ -159,6 +201,16 @@ class Loss:
         -------
         Loss
             A new loss, with the refusal as its last action.
+
+        See Also
+        --------
+        best_action : Give the action of least risk, the first one among equals.
+
+        Examples
+        --------
+        >>> from bayeswater import Loss
+        >>> Loss.zero_one(["a", "b"]).with_reject(0.2).best_action([[0.7, 0.3]])
+        array(['reject'], dtype='<U6')
         """
         table = self.table
         if label in table.actions:
@@ -181,6 +233,16 @@ class Loss:
         -------
         Loss
             The same costs.
+
+        See Also
+        --------
+        for_rows : Evaluate costs that depend on the row for the rows X.
+
+        Examples
+        --------
+        >>> from bayeswater import Loss
+        >>> Loss({"a": {"b": 5}, "b": {"a": 1}}).for_classes(["b", "a"]).classes
+        ['b', 'a']
         """
         return self._of(self.table.for_classes(classes))
 
@@ -198,25 +260,49 @@ class Loss:
         -------
         Loss
             Costs that are numbers, one for each row where they depend on it.
+
+        See Also
+        --------
+        for_classes : Bring the columns into the order of a classifier's ``classes_``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayeswater import Loss
+        >>> loss = Loss({"good": {"bad": "amount"}, "bad": {"good": 1}})
+        >>> loss.for_rows(pd.DataFrame({"amount": [5, 90]})).realised(["good", "good"], ["bad", "bad"])
+        array([ 5., 90.])
         """
         return self._of(for_rows(self.table, X, len(X) if n_rows is None else n_rows))
 
     # ------------------------------------------------------------------ risks and decisions
 
     def conditional_risk(self, proba: Any = None, *, log_proba: Any = None, X: Any = None) -> Array:
-        """Expected cost of every action: (n_rows, n_actions).
+        """Give the expected cost of every action: (n_rows, n_actions).
 
         Parameters
         ----------
         proba, log_proba : arrays of shape (n_rows, n_classes)
             Probabilities of the classes, or their logarithms. Rows must sum to one within 1e-6 (1e-3 in single
             precision).
-        X : the rows, where costs depend on them
+        X : data frame or array, optional
+            The rows, where costs depend on them.
 
         Returns
         -------
         array of shape (n_rows, n_actions)
             Expected costs.
+
+        See Also
+        --------
+        best_action : Give the action of least risk, the first one among equals.
+        expected_loss : Give the expected cost of the best action, or of those given.
+
+        Examples
+        --------
+        >>> from bayeswater import Loss
+        >>> Loss([[0, 10], [1, 0]]).conditional_risk([[0.8, 0.2]])
+        array([[2. , 0.8]])
         """
         posterior, table = self._facing(proba, log_proba, X)
         return risk.conditional_risk(table, posterior)
@@ -224,7 +310,7 @@ class Loss:
     def best_action(
         self, proba: Any = None, *, log_proba: Any = None, X: Any = None, return_index: bool = False
     ) -> Array:
-        """Action of least risk (n_rows,), the first one among equals; its place in `actions` with `return_index`.
+        """Give the action of least risk, the first one among equals; its place in `actions` with `return_index`.
 
         Parameters
         ----------
@@ -239,19 +325,32 @@ class Loss:
         -------
         array of shape (n_rows,)
             Labels of actions, or their places.
+
+        See Also
+        --------
+        conditional_risk : Give the expected cost of every action.
+        expected_loss : Give the expected cost of the best action, or of those given.
+
+        Examples
+        --------
+        >>> from bayeswater import Loss
+        >>> Loss([[0, 10], [1, 0]]).best_action([[0.8, 0.2]])
+        array([1])
         """
         posterior, table = self._facing(proba, log_proba, X)
         return risk.best_action(table, posterior, None if return_index else table.action_labels)
 
     def expected_loss(self, proba: Any = None, action: Any = None, *, log_proba: Any = None, X: Any = None) -> Array:
-        """Expected cost of the best action, or of those given: (n_rows,).
+        """Give the expected cost of the best action, or of those given: (n_rows,).
 
         Parameters
         ----------
-        proba, log_proba : arrays of shape (n_rows, n_classes)
-            Probabilities of the classes, or their logarithms, as in `conditional_risk`.
+        proba : array of shape (n_rows, n_classes), optional
+            Probabilities of the classes, as in `conditional_risk`.
         action : array of shape (n_rows,), optional
             The actions that are taken; default the best ones.
+        log_proba : array of shape (n_rows, n_classes), optional
+            Their logarithms, in the place of `proba`.
         X : data frame or array, optional
             The rows, where costs depend on them.
 
@@ -259,6 +358,17 @@ class Loss:
         -------
         array of shape (n_rows,)
             Expected costs.
+
+        See Also
+        --------
+        best_action : Give the action of least risk, the first one among equals.
+        regret : Give the expected cost beyond that of the best action.
+
+        Examples
+        --------
+        >>> from bayeswater import Loss
+        >>> Loss([[0, 10], [1, 0]]).expected_loss([[0.8, 0.2]])
+        array([0.8])
         """
         posterior, table = self._facing(proba, log_proba, X)
         if action is None:
@@ -266,14 +376,16 @@ class Loss:
         return _of_each_row(risk.conditional_risk(table, posterior), table.action_codes(action))
 
     def regret(self, proba: Any = None, action: Any = None, *, log_proba: Any = None, X: Any = None) -> Array:
-        """Expected cost beyond the best action's: of the actions given (n_rows,), or of all (n_rows, n_actions).
+        """Give the expected cost beyond that of the best action.
 
         Parameters
         ----------
-        proba, log_proba : arrays of shape (n_rows, n_classes)
-            Probabilities of the classes, or their logarithms, as in `conditional_risk`.
+        proba : array of shape (n_rows, n_classes), optional
+            Probabilities of the classes, as in `conditional_risk`.
         action : array of shape (n_rows,), optional
             The actions that are taken; default all actions.
+        log_proba : array of shape (n_rows, n_classes), optional
+            Their logarithms, in the place of `proba`.
         X : data frame or array, optional
             The rows, where costs depend on them.
 
@@ -281,13 +393,23 @@ class Loss:
         -------
         array of shape (n_rows,) or (n_rows, n_actions)
             Regrets, none of them below 0.
+
+        See Also
+        --------
+        expected_loss : Give the expected cost of the best action, or of those given.
+
+        Examples
+        --------
+        >>> from bayeswater import Loss
+        >>> Loss([[0, 10], [1, 0]]).regret([[0.5, 0.5]])
+        array([[4.5, 0. ]])
         """
         posterior, table = self._facing(proba, log_proba, X)
         regret = risk.regrets(table, posterior)
         return regret if action is None else _of_each_row(regret, table.action_codes(action))
 
     def realised(self, action: Any, truth: Any, *, X: Any = None) -> Array:
-        """Cost of actions once the truth is known: (n_rows,).
+        """Give the cost of actions once the truth is known: (n_rows,).
 
         Parameters
         ----------
@@ -302,6 +424,16 @@ class Loss:
         -------
         array of shape (n_rows,)
             Costs.
+
+        See Also
+        --------
+        expected_loss : Give the expected cost of the best action, or of those given.
+
+        Examples
+        --------
+        >>> from bayeswater import Loss
+        >>> Loss({"spam": {"ham": 10}, "ham": {"spam": 1}}).realised(["spam", "ham"], ["ham", "ham"])
+        array([10.,  0.])
         """
         i, j = self.table.action_codes(action), self.table.class_codes(truth)
         if len(i) != len(j):
@@ -320,7 +452,7 @@ class Loss:
     # ------------------------------------------------------------------ what kind of loss it is
 
     def binary_threshold(self) -> float:
-        """Probability of the second class above which its action is best, for two classes and two actions.
+        """Give the probability of the second class above which its action is best, for two classes and two actions.
 
         p* = (c10 - c00) / (c10 - c00 + c01 - c11) with c_ij the cost of deciding i when j is true. At p* itself
         both actions cost the same, and the first is taken.
@@ -329,6 +461,16 @@ class Loss:
         -------
         float
             The probability, above 0 and below 1.
+
+        See Also
+        --------
+        best_action : Give the action of least risk, the first one among equals.
+
+        Examples
+        --------
+        >>> from bayeswater import Loss
+        >>> Loss([[0, 9], [1, 0]]).binary_threshold()
+        0.1
         """
         table = self.table.for_classes(self.classes) if self.table.named else self.table
         if table.cost.shape != (2, 2) or table.by_row:
@@ -348,6 +490,16 @@ class Loss:
         -------
         bool
             Whether both conditions hold.
+
+        See Also
+        --------
+        with_reject : Append the action to refuse, at one cost or at one for each class.
+
+        Examples
+        --------
+        >>> from bayeswater import Loss
+        >>> Loss([[0, 9], [1, 0]]).is_reasonable()
+        True
         """
         table = self.table
         if table.by_row:

@@ -34,6 +34,11 @@ class Friedman:
     spherical : float, default 0
         From there (0) to one variance for all columns (1).
 
+    See Also
+    --------
+    GaussianClassifier : Gaussian classes, with any form of covariance.
+    NormalInverseWishart : Prior of mean and covariance of a class.
+
     Examples
     --------
     >>> Friedman(shared=0.5)
@@ -114,6 +119,11 @@ class NormalInverseWishart:
     degrees : float, optional
         Degrees of freedom, more than n_columns + 1: how firmly that covariance is expected.
 
+    See Also
+    --------
+    GaussianClassifier : Gaussian classes, with any form of covariance.
+    NormalInverseGamma : Conjugate prior of a normal column.
+
     Examples
     --------
     >>> NormalInverseWishart(degrees=3)
@@ -136,7 +146,7 @@ class NormalInverseWishart:
             )
 
     def degrees_for(self, n_columns: int) -> float:
-        """Degrees of freedom; the expected covariance exists only with more than n_columns + 1.
+        """Give the degrees of freedom; the expected covariance exists only with more than n_columns + 1.
 
         Parameters
         ----------
@@ -147,6 +157,16 @@ class NormalInverseWishart:
         -------
         float
             Degrees of freedom.
+
+        See Also
+        --------
+        covariance_for : Give the covariance expected.
+
+        Examples
+        --------
+        >>> from bayeswater import NormalInverseWishart
+        >>> NormalInverseWishart().degrees_for(3)
+        5.0
         """
         degrees = n_columns + 2 if self.degrees is None else self.degrees
         if not degrees > n_columns + 1:
@@ -157,7 +177,7 @@ class NormalInverseWishart:
         return float(degrees)
 
     def mean_for(self, center: Array) -> Array:
-        """Mean expected (n_columns,).
+        """Give the mean expected: (n_columns,).
 
         Parameters
         ----------
@@ -168,11 +188,22 @@ class NormalInverseWishart:
         -------
         array of shape (n_columns,)
             Mean.
+
+        See Also
+        --------
+        covariance_for : Give the covariance expected.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayeswater import NormalInverseWishart
+        >>> NormalInverseWishart(mean=[1, 2]).mean_for(np.zeros(2))
+        array([1., 2.])
         """
         return center if self.mean is None else _numbers("mean", self.mean, {center.shape, ()}, center.shape)
 
     def covariance_for(self, variance: Array) -> Array:
-        """Covariance expected (n_columns, n_columns); `variance` is what the data say.
+        """Give the covariance expected (n_columns, n_columns); `variance` is what the data say.
 
         Parameters
         ----------
@@ -183,6 +214,18 @@ class NormalInverseWishart:
         -------
         array of shape (n_columns, n_columns)
             Covariance.
+
+        See Also
+        --------
+        mean_for : Give the mean expected.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayeswater import NormalInverseWishart
+        >>> NormalInverseWishart().covariance_for(np.array([1.0, 4.0]))
+        array([[1., 0.],
+               [0., 4.]])
         """
         d = len(variance)
         if self.covariance is None:

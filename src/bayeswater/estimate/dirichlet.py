@@ -61,6 +61,11 @@ class Dirichlet:
     default : float, optional
         Pseudo-count of states that a mapping does not name; without it such a state is an error.
 
+    See Also
+    --------
+    Beta : A Dirichlet prior over two states.
+    NormalInverseGamma : Conjugate prior of a normal column.
+
     Examples
     --------
     A coin that was thrown 1000 times before, and then showed 20 heads in 100 throws (posterior mean 520/1100):
@@ -90,7 +95,7 @@ class Dirichlet:
 
     @classmethod
     def m_estimate(cls, m: float, proportions: Mapping[Any, float] | None = None) -> "Dirichlet | MEstimate":
-        """`m` rows imagined, in the given proportions or equally over all states.
+        """Imagine `m` rows, in the given proportions or equally over all states.
 
         Parameters
         ----------
@@ -103,6 +108,10 @@ class Dirichlet:
         -------
         prior
             To be used as any prior of a column.
+
+        See Also
+        --------
+        concentration : Give the pseudo-count of each state of a variable.
 
         Examples
         --------
@@ -124,7 +133,7 @@ class Dirichlet:
         return tuple(self.pseudo_counts) if isinstance(self.pseudo_counts, Mapping) else ()
 
     def concentration(self, variable: Variable) -> Array:
-        """Pseudo-count of each state of a variable: (n_states,).
+        """Give the pseudo-count of each state of a variable: (n_states,).
 
         Parameters
         ----------
@@ -135,6 +144,15 @@ class Dirichlet:
         -------
         array of shape (n_states,)
             Pseudo-counts.
+
+        See Also
+        --------
+        m_estimate : Imagine `m` rows, in the given proportions or equally over all states.
+
+        Examples
+        --------
+        >>> Dirichlet({"no": 1, "yes": 3}).concentration(Variable("answer", ("yes", "no")))
+        array([3., 1.])
         """
         given = self.pseudo_counts
         if isinstance(given, Mapping):
@@ -187,6 +205,20 @@ class MEstimate(Dirichlet):
 class Beta(Dirichlet):
     """A Dirichlet over two states: ``Beta({"heads": 500, "tails": 500})``, or ``Beta(present, absent)`` for a mark.
 
+    Parameters
+    ----------
+    present : float, or dict of two labels
+        Pseudo-count of rows that have the mark, or the pseudo-counts of both states by label.
+    absent : float, optional
+        Pseudo-count of rows that do not have it.
+
+    See Also
+    --------
+    Dirichlet : A prior over the states of a column, as pseudo-counts.
+
+    Examples
+    --------
+    >>> from bayeswater import Beta
     >>> Beta(2, 8).present, Beta(2, 8).absent
     (2, 8)
     """
@@ -200,7 +232,7 @@ class Beta(Dirichlet):
         super().__init__(pair)
 
     def concentration(self, variable: Variable) -> Array:
-        """Pseudo-count of each state of a variable, which must be named: Beta(a, b) speaks of a mark.
+        """Give the pseudo-count of each state of a variable; ``Beta(a, b)`` is for marks and names no states.
 
         Parameters
         ----------
@@ -211,6 +243,15 @@ class Beta(Dirichlet):
         -------
         array of shape (n_states,)
             Pseudo-counts.
+
+        See Also
+        --------
+        Dirichlet.concentration : Give the pseudo-count of each state of a variable.
+
+        Examples
+        --------
+        >>> Beta({"heads": 5, "tails": 5}).concentration(Variable("coin", ("heads", "tails")))
+        array([5., 5.])
         """
         if not isinstance(self.pseudo_counts, Mapping):
             raise ParameterError(

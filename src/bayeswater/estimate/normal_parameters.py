@@ -44,6 +44,11 @@ class NormalInverseGamma:
     scale : float, default 1
         Variance expected, times `shape`.
 
+    See Also
+    --------
+    NormalInverseWishart : Prior of mean and covariance of a class.
+    Dirichlet : A prior over the states of a column, as pseudo-counts.
+
     Examples
     --------
     >>> NormalInverseGamma(mean=0.0).predictive(n=0.0, mean=0.0, scatter=0.0)
@@ -77,8 +82,18 @@ class NormalInverseGamma:
 
         Returns
         -------
-        mean, strength, shape, scale : floats or arrays
-            Parameters of the posterior.
+        tuple of four
+            Mean, strength, shape and scale of the posterior: floats or arrays.
+
+        See Also
+        --------
+        predictive : Give location, squared scale and degrees of freedom of the Student-t of a new value, after n rows.
+
+        Examples
+        --------
+        >>> from bayeswater import NormalInverseGamma
+        >>> NormalInverseGamma(mean=0.0).posterior(n=3, mean=4.0, scatter=2.0)
+        (3.0, 4.0, 2.5, 8.0)
         """
         strength = self.strength + n
         location = self.mean + (mean - self.mean) * (n / strength)
@@ -86,7 +101,7 @@ class NormalInverseGamma:
         return location, strength, self.shape + n / 2, scale  # type: ignore[return-value]
 
     def predictive(self, n: Array | float, mean: Array | float, scatter: Array | float) -> tuple[Array, Array, Array]:
-        """Location, squared scale and degrees of freedom of the Student-t of a new value, after n rows.
+        """Give location, squared scale and degrees of freedom of the Student-t of a new value, after n rows.
 
         Parameters
         ----------
@@ -95,8 +110,18 @@ class NormalInverseGamma:
 
         Returns
         -------
-        location, squared scale, degrees of freedom : floats or arrays
-            Parameters of Student's t.
+        tuple of three
+            Location, squared scale and degrees of freedom: floats or arrays.
+
+        See Also
+        --------
+        posterior : Give mean, strength, shape and scale after n rows.
+
+        Examples
+        --------
+        >>> from bayeswater import NormalInverseGamma
+        >>> NormalInverseGamma(mean=0.0).predictive(n=3, mean=4.0, scatter=2.0)
+        (3.0, 4.0, 5.0)
         """
         location, strength, shape, scale = self.posterior(n, mean, scatter)
         return location, scale / shape * ((strength + 1) / strength), 2 * shape

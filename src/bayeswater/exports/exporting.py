@@ -115,7 +115,8 @@ def export(
 
     Parameters
     ----------
-    model : a fitted NaiveBayes, drop-in, SPODE, TAN, AODE, KDB, SKDB or GaussianClassifier
+    model : fitted classifier
+        A NaiveBayes, drop-in, SPODE, TAN, AODE, KDB, SKDB or GaussianClassifier.
     target : path, or kind
         A path says by its ending what is written: .sql, .onnx, .c (and a .h beside it), .js or .mjs, .html, .py. A
         kind, "sql", "onnx", "c", "javascript", "html" or "python", gives the text (of "onnx" the bytes) instead.
@@ -137,12 +138,17 @@ def export(
 
     Returns
     -------
-    Path of the file, or what would stand in it
+    Path, str or bytes
+        The file, or what would stand in it.
 
     Raises
     ------
     ParameterError, ResourceLimitError
         Where a model, or its size, is nothing that the target can hold: it is never approximated.
+
+    See Also
+    --------
+    save : Write a fitted model to a file, in the place of the one that is there.
 
     Examples
     --------

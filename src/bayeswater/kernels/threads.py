@@ -47,6 +47,10 @@ def threads(n: int) -> Iterator[None]:
     ------
     None
 
+    See Also
+    --------
+    compare : Compare models on the same folds: error, log-loss, calibration error, seconds and sizes.
+
     Examples
     --------
     >>> with threads(1):

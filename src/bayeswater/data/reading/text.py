@@ -154,11 +154,20 @@ class TextAnalyser:
 
     Parameters
     ----------
-    n_hash : count words by their hash, one of so many codes; None keeps every word
-    idf : weigh words by how rare they are among the rows
-    binary : count a word once in each row that has it
-    vectorizer : settings of scikit-learn's CountVectorizer that find the words; None takes `words.analyse`
-    pairs : count pairs of neighbouring words too, and in scripts without blanks three characters
+    n_hash : int, optional
+        Number of codes that words are hashed to; None keeps every word.
+    idf : bool, default False
+        Whether words are weighed by how rare they are among the rows.
+    binary : bool, default False
+        Whether a word counts once in each row that has it.
+    vectorizer : tuple of pairs, optional
+        Settings of scikit-learn's CountVectorizer that find the words; None takes `words.analyse`.
+    pairs : bool, default False
+        Whether pairs of neighbouring words count too, and in scripts without blanks three characters.
+
+    See Also
+    --------
+    NaiveBayes : Naive Bayes of a mixed table.
 
     Examples
     --------
@@ -203,6 +212,17 @@ class TextAnalyser:
         ------
         ParameterError
             If it is no vectoriser of text, or is set to something that is not a sum over rows.
+
+        See Also
+        --------
+        NaiveBayes : Naive Bayes of a mixed table.
+
+        Examples
+        --------
+        >>> from sklearn.feature_extraction.text import CountVectorizer
+        >>> from bayeswater import TextAnalyser
+        >>> TextAnalyser.from_vectorizer(CountVectorizer(binary=True)).binary
+        True
         """
         settings = countable_settings(vectorizer)
         n_hash, idf = settings.get("n_features"), settings.get("use_idf", False)

@@ -147,15 +147,24 @@ def local_rows(
         - a `pyarrow.Table` or another data frame, a `RecordBatchReader`
         - an iterator of Arrow tables, record batches or frames, which can be read but once, or what gives a new
           iterator each time: a function, or an object that can be iterated over again
-    types : Arrow types of columns by name, or words for them: string, number, integer, boolean, date, timestamp
-    columns : those to read, by default all
-    progress : told after each batch how far reading has come
-    reading : of files, see `Reading`: format, delimiter, header, names, encoding, missing, bad_rows, sheet and others
+    types : dict, optional
+        Types of columns by name: Arrow types, or the words string, number, integer, boolean, date, timestamp.
+    columns : list of str, optional
+        Columns to read; default all.
+    progress : function, optional
+        It is called after each batch with how far reading has come.
+    **reading : options of `Reading`
+        How files are read: format, delimiter, header, names, encoding, missing, bad_rows, sheet and others.
 
     Returns
     -------
     LocalRows
         Rows that are read in pieces, as often as they are asked for.
+
+    See Also
+    --------
+    read_table : Read a file into memory, as every model and verb reads it.
+    spooled : Lay rows down in a temporary Parquet file, which is deleted at the end, and give those.
 
     Examples
     --------
@@ -215,8 +224,10 @@ def spooled(source: Any, columns: Sequence[str] | None = None) -> Iterator[Local
 
     Parameters
     ----------
-    source : what `local_rows` takes; read once, or used up where it can be read but once
-    columns : those that are needed, by default all
+    source : rows
+        What `local_rows` takes. It is read once.
+    columns : list of str, optional
+        Columns that are needed; default all.
 
     Yields
     ------
@@ -227,6 +238,10 @@ def spooled(source: Any, columns: Sequence[str] | None = None) -> Iterator[Local
     ------
     DataError
         Where the file cannot be written, for example on a full disk.
+
+    See Also
+    --------
+    local_rows : Open rows that may be more than memory holds.
 
     Examples
     --------

@@ -73,15 +73,25 @@ def read_table(
 
     Parameters
     ----------
-    source : the name of a file, of whatever format, or what else `local_rows` takes; "-" is standard input
-    columns : those to read, by default all
-    progress : told after each batch how far reading has come
-    reading : see `Reading`: types, format, delimiter, header, names, encoding, missing, bad_rows, sheet, table, query
-        and others
+    source : path or rows
+        A file of any format, or anything else that `local_rows` takes; "-" is standard input.
+    columns : list of str, optional
+        Columns to read; default all.
+    progress : function, optional
+        It is called after each batch with how far reading has come.
+    **reading : options of `Reading`
+        How the file is read: types, format, delimiter, header, names, encoding, missing, bad_rows, sheet, table, query
+        and others.
 
     Returns
     -------
-    TableRead, a pair: the Arrow table, and a `ReadingReport`, made to be printed
+    TableRead
+        A pair: the Arrow table, and a `ReadingReport` to print.
+
+    See Also
+    --------
+    look : Look at a table before anything is learned from it.
+    local_rows : Open rows that may be more than memory holds.
 
     Examples
     --------

@@ -58,6 +58,11 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Number of intervals.
     n_features_in_, feature_names_in_ : columns, and their names where they had any
 
+    See Also
+    --------
+    NaiveBayes : Naive Bayes of a mixed table.
+    AODE : Averaged one-dependence estimators.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -104,6 +109,17 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         self
+            The object itself, fitted.
+
+        See Also
+        --------
+        transform : Give the interval of every cell.
+
+        Examples
+        --------
+        >>> from bayeswater import Discretizer
+        >>> print(Discretizer().fit([[1], [2], [8], [9]] * 5, ["low", "low", "high", "high"] * 5).cuts_[0])
+        x0: (-inf, 5] (5, inf)
         """
         method = self._method()
         if method.needs_labels and y is None:
@@ -137,6 +153,16 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         table of shape (n_rows, n_columns)
             In the form X was given.
+
+        See Also
+        --------
+        fit : Choose the cuts of every column.
+
+        Examples
+        --------
+        >>> from bayeswater import Discretizer
+        >>> Discretizer("equal_width", n_bins=2, encode="interval").fit([[0], [10]]).transform([[3], [8]]).tolist()
+        [['(-inf, 5]'], ['(5, inf)']]
         """
         check_is_fitted(self)
         self._method()
