@@ -11,13 +11,14 @@ from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.reading.discretising.cuts import closed_left
 from bayeswater.data.reading.discretising.value_cells import ValueCells
 from bayeswater.estimate.histogram_cuts import between_buckets, class_cuts, quantile_cuts, value_cells
-from bayeswater.families.number_profile import NumberProfile
+from bayeswater.families.open_numbers import NumberProfile
+from bayeswater.families.registry import CANDIDATES
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.key_counts import Occupied
 
 
 def profile(x, y, weight=None):
-    return NumberProfile.of(ColumnMatrix((x,), ("x",)), encode_labels(y), weight)
+    return NumberProfile.of(ColumnMatrix((x,), ("x",)), encode_labels(y), weight, CANDIDATES)
 
 
 def histogram(x, y, weight=None):

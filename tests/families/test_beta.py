@@ -22,8 +22,7 @@ from bayeswater.families.beta import (
     draw_shares,
 )
 from bayeswater.families.choosing import choose_family
-from bayeswater.families.number_profile import NumberProfile
-from bayeswater.families.numbers import OpenColumn
+from bayeswater.families.open_numbers import NumberProfile, OpenColumn
 from bayeswater.families.registry import CANDIDATES
 from bayeswater.kernels import sorted_column
 
@@ -147,12 +146,14 @@ def test_a_candidate_takes_its_sums_in_the_first_pass(monkeypatch):
     candidate = next(one for one in CANDIDATES if one.family == "beta")
     rows, labels = RNG.beta(2, 3, sorted_column.LONG + 500), np.arange(sorted_column.LONG + 500) % 2
     for x, y in ((X, Y), (rows, labels)):  # sorted, and counted as they come
-        column = OpenColumn(NumberProfile.of(DenseMatrix(x[:, None]), encode_labels(y), None), 0)
+        column = OpenColumn(NumberProfile.of(DenseMatrix(x[:, None]), encode_labels(y), None, CANDIDATES), 0)
         assert candidate.why_not(column, alone=False) is None
         expected = ShareSums.of(DenseMatrix(x[:, None]), encode_labels(y), None).to_arrays()
         for name, array in candidate.settled(column, None, np.empty(0)).to_arrays().items():
             assert_allclose(array, expected[name], rtol=1e-12, err_msg=name)
-    outside = OpenColumn(NumberProfile.of(DenseMatrix(np.r_[X[:-1], 1.0][:, None]), encode_labels(Y), None), 0)
+    outside = OpenColumn(
+        NumberProfile.of(DenseMatrix(np.r_[X[:-1], 1.0][:, None]), encode_labels(Y), None, CANDIDATES), 0
+    )
     assert candidate.why_not(outside, alone=False) == ""
     assert candidate.why_not(outside, alone=True) == "numbers that are not between 0 and 1"
     assert outside.own("beta").weight.sum() == N - 1
@@ -165,7 +166,7 @@ def test_shares_are_found_by_evidence_and_what_is_none_is_refused():
     assert model.columns_["share"].family == "beta"
     assert model.columns_["percent"].family != "beta"
     assert "beta" not in model.columns_["percent"].why
-    percent = NumberProfile.of(DenseMatrix(frame[["percent"]].to_numpy()), encode_labels(y), None)
+    percent = NumberProfile.of(DenseMatrix(frame[["percent"]].to_numpy()), encode_labels(y), None, CANDIDATES)
     with pytest.raises(ParameterError, match=r"not beta \(numbers that are not between 0 and 1\)"):
         choose_family(percent, 0, families=("beta",))
     with pytest.raises(DataError, match="shares over 0 and under 1"):

@@ -17,13 +17,13 @@ from bayeswater.estimate.histogram_cuts import quantile_cuts
 from bayeswater.estimate.normal_parameters import dirichlet_log_evidence
 from bayeswater.families.binned import Binned, BinnedCandidate, reach
 from bayeswater.families.choosing import choose_family
-from bayeswater.families.number_profile import NumberProfile
-from bayeswater.families.numbers import OpenColumn
+from bayeswater.families.open_numbers import NumberProfile, OpenColumn
+from bayeswater.families.registry import CANDIDATES
 
 
 def profile_of(x, y=None):
     labels = encode_labels(np.zeros(len(x), dtype=int) if y is None else y)
-    return NumberProfile.of(DenseMatrix(np.asarray(x, dtype=float)[:, None]), labels, None)
+    return NumberProfile.of(DenseMatrix(np.asarray(x, dtype=float)[:, None]), labels, None, CANDIDATES)
 
 
 def chosen(x, **parameters):

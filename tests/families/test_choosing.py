@@ -14,8 +14,8 @@ from bayeswater.data.matrix import DenseMatrix
 from bayeswater.estimate.normal_parameters import NormalInverseGamma, dirichlet_log_evidence, normal_log_evidence
 from bayeswater.families import choosing
 from bayeswater.families.choosing import choose_family
-from bayeswater.families.number_profile import NumberProfile
-from bayeswater.families.numbers import Candidate, Weighed
+from bayeswater.families.open_numbers import Candidate, NumberProfile, Weighed
+from bayeswater.families.registry import CANDIDATES
 from bayeswater.statistics import key_counts
 
 RNG = np.random.default_rng(0)
@@ -41,7 +41,9 @@ COLUMNS = {
 def profile_of(X, y=None, weight=None):
     X = np.asarray(X)
     X = X[:, None] if X.ndim == 1 else X
-    return NumberProfile.of(DenseMatrix(X), encode_labels(np.zeros(len(X), dtype=int) if y is None else y), weight)
+    return NumberProfile.of(
+        DenseMatrix(X), encode_labels(np.zeros(len(X), dtype=int) if y is None else y), weight, CANDIDATES
+    )
 
 
 def chosen(x, y=None, weight=None, **parameters):

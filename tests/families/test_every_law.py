@@ -12,8 +12,7 @@ from bayeswater import NaiveBayes, NormalInverseGamma, ParameterError, load, sav
 from bayeswater.exports.form import document
 from bayeswater.exports.forming import form_of
 from bayeswater.exports.scorer import Scorer
-from bayeswater.families.numbers import OpenNumbers
-from bayeswater.families.registry import FAMILIES, LAWS, families_of, law_of
+from bayeswater.families.registry import FAMILIES, LAWS, OpenNumbers, families_of, law_of
 
 RNG = np.random.default_rng(0)
 N = 90

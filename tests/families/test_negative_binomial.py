@@ -19,8 +19,7 @@ from bayeswater.families.negative_binomial import (
     _stands_apart,
     log_rise,
 )
-from bayeswater.families.number_profile import NumberProfile
-from bayeswater.families.numbers import OpenColumn
+from bayeswater.families.open_numbers import NumberProfile, OpenColumn
 from bayeswater.families.registry import CANDIDATES
 from bayeswater.statistics.key_counts import Occupied
 
@@ -70,7 +69,7 @@ def test_the_evidence_is_the_integral_over_all_means(i):
 
 
 def test_a_candidate_averages_over_the_dispersions_and_takes_its_sums_from_the_histogram():
-    profile = NumberProfile.of(DenseMatrix(COUNTS[:, None]), encode_labels(Y), None)
+    profile = NumberProfile.of(DenseMatrix(COUNTS[:, None]), encode_labels(Y), None, CANDIDATES)
     column = OpenColumn(profile, 0)
     candidate = next(one for one in CANDIDATES if one.family == "negative_binomial")
     sums = sums_of(COUNTS)

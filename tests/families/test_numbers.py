@@ -12,10 +12,10 @@ from bayeswater.data.reading.column_plan import Column, ColumnPlan
 from bayeswater.data.reading.number_table import clock, day
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning
 from bayeswater.families.family import ABSENT, ColumnSettings, Settings
-from bayeswater.families.number_profile import NumberProfile
-from bayeswater.families.numbers import NumberView, OpenColumn, told
+from bayeswater.families.numbers import NumberView, told
+from bayeswater.families.open_numbers import NumberProfile, OpenColumn
 from bayeswater.families.poisson import PoissonBlock
-from bayeswater.families.registry import families_of, require_options
+from bayeswater.families.registry import CANDIDATES, families_of, require_options
 from bayeswater.statistics.count_totals import CountTotals
 
 
@@ -153,7 +153,9 @@ def test_an_option_is_a_finite_number_over_zero(period):
 
 
 def open_column(x):
-    return OpenColumn(NumberProfile.of(DenseMatrix(np.asarray(x)[:, None]), encode_labels(np.zeros(len(x))), None), 0)
+    return OpenColumn(
+        NumberProfile.of(DenseMatrix(np.asarray(x)[:, None]), encode_labels(np.zeros(len(x))), None, CANDIDATES), 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,5 +172,5 @@ def test_a_column_without_two_values_says_so(x, said):
 
 
 def test_columns_without_names_are_called_by_their_place():
-    profile = NumberProfile.of(DenseMatrix(np.eye(3)), encode_labels([0, 0, 1]), None)
+    profile = NumberProfile.of(DenseMatrix(np.eye(3)), encode_labels([0, 0, 1]), None, CANDIDATES)
     assert [OpenColumn(profile, j).name for j in range(3)] == ["x0", "x1", "x2"]

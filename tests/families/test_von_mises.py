@@ -13,8 +13,8 @@ from bayeswater import AODE, BayesEnsemble, NaiveBayes, load, save
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseMatrix
 from bayeswater.errors import ParameterError, SchemaError
-from bayeswater.families.number_profile import NumberProfile
-from bayeswater.families.numbers import OpenColumn
+from bayeswater.families.open_numbers import NumberProfile, OpenColumn
+from bayeswater.families.registry import CANDIDATES
 from bayeswater.families.von_mises import (
     MOST_KAPPA,
     CircleFact,
@@ -191,7 +191,7 @@ def test_densities_narrower_than_the_spacing_of_the_values_are_left_out_of_the_e
 def test_whole_hours_are_known_no_better_than_to_half_an_hour():
     hours = np.repeat([3.0, 4.0, 5.0, 9.0], [5, 9, 4, 2])
     y = np.arange(20) % 2
-    profile = NumberProfile.of(DenseMatrix(hours[:, None]), encode_labels(y), None)
+    profile = NumberProfile.of(DenseMatrix(hours[:, None]), encode_labels(y), None, CANDIDATES)
     column = OpenColumn(profile, 0, options=(("period", 24.0),))
     candidate = VonMisesCandidate()
     hidden = np.average(column.occupied.hidden_variance, weights=column.occupied.weight)

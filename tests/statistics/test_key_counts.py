@@ -15,7 +15,8 @@ from bayeswater import StatisticsError
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import ColumnMatrix, DenseMatrix
 from bayeswater.data.variable import Variable
-from bayeswater.families.number_profile import NumberProfile
+from bayeswater.families.open_numbers import NumberProfile
+from bayeswater.families.registry import CANDIDATES
 from bayeswater.kernels import threads
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.key_counts import Occupied
@@ -84,7 +85,7 @@ def test_the_stretches_of_logarithms_are_half_way_between_them():
 
 
 def keys_of(X, y, weight=None, names=None):
-    return NumberProfile.of(DenseMatrix(np.asarray(X), names), encode_labels(np.asarray(y)), weight).keys
+    return NumberProfile.of(DenseMatrix(np.asarray(X), names), encode_labels(np.asarray(y)), weight, CANDIDATES).keys
 
 
 def table(seed=0, n_rows=60):
@@ -153,7 +154,7 @@ def test_narrow_numbers_are_counted_as_if_they_were_wide(kind):
 def test_columns_of_different_kinds_are_counted_like_a_matrix():
     X, y = table()
     columns = ColumnMatrix((X[:, 0].copy(), X[:, 1].astype(np.float32), X[:, 2].copy()))
-    assert NumberProfile.of(columns, encode_labels(y), None).keys == keys_of(X, y)
+    assert NumberProfile.of(columns, encode_labels(y), None, CANDIDATES).keys == keys_of(X, y)
 
 
 def test_several_threads_count_what_one_does():

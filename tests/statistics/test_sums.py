@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bayeswater import families, statistics
-from bayeswater.families.number_profile import NumberProfile
+from bayeswater.families.open_numbers import NumberProfile
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.key_counts import KeyCounts
 from bayeswater.statistics.statistic import Statistic

@@ -5,7 +5,6 @@ them in memory.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -27,6 +26,7 @@ from bayeswater.cli.options import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from bayeswater.cli.fit_report import FittedModel
     from bayeswater.data.sources.local_rows import LocalRows
     from bayeswater.models.streaming.labelled import LabelledRows
 
@@ -124,15 +124,6 @@ def fit(
     print_report(learned, str(output), as_json=as_json)
 
 
-@dataclass(frozen=True)
-class FittedModel:
-    """A fitted model, the rows it was fitted on, and how well it does without each; an ensemble tells that itself."""
-
-    model: Any
-    rows: "LabelledRows"
-    review: Any
-
-
 def _warn_of_few_rows(model: Any, target: str) -> None:
     """Say which classes have a single row, as one of totals has, and where there is only one class."""
     from bayeswater.errors import BayesWarning, warn_user
@@ -228,8 +219,9 @@ def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any
 
 def _learned(
     examples: "LabelledRows", kind: Any, settings: dict[str, Any], *, calibrate: bool, checkpoint: Path | None
-) -> FittedModel:
+) -> "FittedModel":
     """Count the rows, then read them again, each left out in turn."""
+    from bayeswater.cli.fit_report import FittedModel
     from bayeswater.cli.terminal import passes_shown
     from bayeswater.families.settings import MDL
     from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble

@@ -1,6 +1,6 @@
 """What ``bayeswater fit`` has to say: the families, the balance of the classes, and how good the model is."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +11,24 @@ from bayeswater.cli.terminal import amount, bar, in_words_of_the_command, plain_
 from bayeswater.phrases import EN, Language, retold
 
 if TYPE_CHECKING:
-    from bayeswater.cli.fit import FittedModel
     from bayeswater.decision.calibration_choice import CalibrationReport
+    from bayeswater.models.streaming.labelled import LabelledRows
 
 
 SHOWN = 100
 """Columns and classes that are listed; who has more asks for JSON."""
 
 
-def print_report(learned: "FittedModel", output: str, *, as_json: bool) -> None:
+@dataclass(frozen=True)
+class FittedModel:
+    """A fitted model, the rows it was fitted on, and how well it does without each; an ensemble tells that itself."""
+
+    model: Any
+    rows: "LabelledRows"
+    review: Any
+
+
+def print_report(learned: FittedModel, output: str, *, as_json: bool) -> None:
     """Print the report as tables on standard error, or as JSON on standard output."""
     if as_json:
         print_document(report(learned, output))
@@ -35,7 +44,7 @@ def print_report(learned: "FittedModel", output: str, *, as_json: bool) -> None:
     say(f"saved as {output} ({Path(output).stat().st_size:,} bytes)", "bold green")
 
 
-def report(learned: "FittedModel", output: str) -> dict[str, Any]:
+def report(learned: FittedModel, output: str) -> dict[str, Any]:
     """Give the report as a document."""
     model, rows, review = learned.model, learned.rows, learned.review
     return {
@@ -127,7 +136,7 @@ def _classes(model: Any) -> Any:
     return _with_rest(table, len(model.classes_))
 
 
-def _quality(learned: "FittedModel") -> Any:
+def _quality(learned: FittedModel) -> Any:
     review = learned.review
     if not review.n_rows:
         return Text("No row can be left out in turn: each is alone in its class")
@@ -142,7 +151,7 @@ def _quality(learned: "FittedModel") -> Any:
     return table
 
 
-def _calibrated_on(learned: "FittedModel") -> str:
+def _calibrated_on(learned: FittedModel) -> str:
     """Say which rows a model was calibrated by; where labels choose the cuts, rows that were held out."""
     from bayeswater.models.mixed.naive_bayes import NaiveBayes
     from bayeswater.models.semi_naive.state_classifier import StateClassifier, is_chosen_by_labels

@@ -28,7 +28,8 @@ from bayeswater.estimate.histogram_cuts import quantile_cuts
 from bayeswater.estimate.normal_parameters import dirichlet_log_evidence, or_impossible
 from bayeswater.families.curve import bin_edges
 from bayeswater.families.family import Settings, require_sums
-from bayeswater.families.numbers import Candidate, NumberFamily, OpenColumn, Weighed
+from bayeswater.families.numbers import NumberFamily
+from bayeswater.families.open_numbers import Candidate, OpenColumn, Weighed
 from bayeswater.families.states import StateFamily, without_unknown
 from bayeswater.phrases import own_phrases, own_reasons
 from bayeswater.statistics.category_counts import CategoryCounts

@@ -22,9 +22,8 @@ from bayeswater.data.weights import EXACT
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.histogram_cuts import class_cuts
 from bayeswater.families.family import Settings
-from bayeswater.families.number_profile import NumberProfile
-from bayeswater.families.numbers import OpenColumn, OpenNumbers
-from bayeswater.families.registry import BINNED, CANDIDATES, NUMERIC, families_of, key_of, law_of
+from bayeswater.families.open_numbers import NumberProfile, OpenColumn
+from bayeswater.families.registry import BINNED, CANDIDATES, NUMERIC, OpenNumbers, families_of, key_of, law_of
 from bayeswater.families.settings import MDL
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import ordered_map

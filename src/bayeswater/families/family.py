@@ -20,9 +20,9 @@ A new law is one file with both, and one line in `registry`. What it writes, in 
 4. The family: names, the kinds of columns it can be told for, statistic, and the road encode -> count -> read. In
    learning `encode` refuses cells that the law cannot have, in predicting it leaves them out with a warning.
    `restored`, `domain` and `require_column` are for files, whose sums are believed only if some rows could have them.
-5. A law of numbers takes `families.numbers` as its ground, which leaves little but formulas; there, a `Candidate` lets
-   it be chosen where nobody says the law of a column: what it sums meanwhile, why a column cannot follow it, its
-   evidence.
+5. A law of numbers takes `families.numbers` as its ground, which leaves little but formulas. A `Candidate`
+   (`families.open_numbers`) lets it be chosen where nobody says the law of a column: what it sums meanwhile, why a
+   column cannot follow it, its evidence.
 
 `tests/families/test_every_law.py` asks all of it of every law in the registry.
 """
@@ -44,6 +44,7 @@ from bayeswater.data.variable import Schema, Variable
 from bayeswater.decision.facts import Fact
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.families.curve import ColumnCurve
+from bayeswater.families.open_numbers import Candidate
 from bayeswater.inference.drawing import Stage
 from bayeswater.inference.formula import CellForm, Formula
 from bayeswater.inference.linear import Line
@@ -51,7 +52,6 @@ from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
-    from bayeswater.families.numbers import Candidate
     from bayeswater.families.view import ColumnView
 
 ABSENT = -1
@@ -216,7 +216,7 @@ class Family(ABC):
     statistic: ClassVar[type[Statistic]]
     """What its columns are summed in."""
 
-    candidates: ClassVar[tuple["Candidate", ...]] = ()
+    candidates: ClassVar[tuple[Candidate, ...]] = ()
     """Its families among which that of a column of numbers is chosen, the simplest first."""
 
     options: ClassVar[Mapping[str, str]] = {}

@@ -41,7 +41,8 @@ from bayeswater.estimate.normal_parameters import (
 )
 from bayeswater.families.curve import ColumnCurve, class_shares, grid_over
 from bayeswater.families.family import Settings, require_sums
-from bayeswater.families.numbers import Candidate, NumberBlock, NumberFamily, NumberView, OpenColumn, Weighed
+from bayeswater.families.numbers import NumberBlock, NumberFamily, NumberView
+from bayeswater.families.open_numbers import Candidate, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView, NumberOptions
 from bayeswater.inference.bends import Bowls
 from bayeswater.inference.drawing import log_gamma

@@ -25,7 +25,8 @@ from bayeswater.data.matrix import DenseTable
 from bayeswater.data.reading.number_table import NumberTable
 from bayeswater.decision.facts import NOTHING, Fact
 from bayeswater.families.family import Settings
-from bayeswater.families.numbers import NumberBlock, OpenColumn, Weighed
+from bayeswater.families.numbers import NumberBlock
+from bayeswater.families.open_numbers import OpenColumn, Weighed
 from bayeswater.families.poisson import (
     JEFFREYS,
     PSEUDO_COUNT,

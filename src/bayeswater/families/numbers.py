@@ -1,27 +1,17 @@
-"""What all laws of numbers share: how cells are read, how an explanation looks at them, and columns left open.
+"""What all laws of numbers share: how cells are read, drawn and scored, and how an explanation looks at them."""
 
-A column of numbers of which nobody says the law is left open while its rows are summed (`OpenNumbers`): beside a
-histogram, each law that may turn out to be its own adds the sums that it needs (`Candidate`). Then every candidate
-answers with its evidence, the probability of the values averaged over a prior of the parameters, a function of these
-sums; and the sums of whichever wins are those that it took, so that nothing has to be counted again.
-"""
-
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import isnan
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bayeswater.data.cells import require_no_missing
-from bayeswater.data.labels import Labels
-from bayeswater.data.matrix import ColumnPieces, DenseTable
-from bayeswater.data.reading.column_plan import AUTO, BITS, Column
+from bayeswater.data.reading.column_plan import AUTO, Column
 from bayeswater.data.reading.number_table import NumberTable, clock, day, is_time_of_day
 from bayeswater.data.reading.raw_table import RawTable
-from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning, warn_user
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.family import ABSENT, Block, Family, Settings
@@ -29,132 +19,20 @@ from bayeswater.families.view import CellUse, ColumnView, NumberOptions
 from bayeswater.families.wording import shown
 from bayeswater.inference.drawing import Stage, stream
 from bayeswater.inference.formula import CellForm, NumberForm
-from bayeswater.kernels.threads import ordered_map
 from bayeswater.phrases import own_reasons
-from bayeswater.statistics.key_counts import ColumnHistogram, Occupied
-from bayeswater.statistics.statistic import ColumnStatistic, Statistic
+from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
-
-if TYPE_CHECKING:
-    from bayeswater.families.number_profile import NumberProfile
 
 own_reasons(
     {
         "column {name} is {title}, for {all}, but row {n} has {value}: such cells are left out ({k} of {rows} rows)": (
             "列 {name} 为{title}，但第 {n} 行为 {value}：此类单元格未计入（{rows} 行中的 {k} 行）"
         ),
-        "no values": "没有值",
-        "one value only, {n}": "只有一个值，{n}",
     }
 )
 
 IN_SECONDS = ("time", "duration")
 """Beginnings of the types of columns that are read as seconds (timestamps are days)."""
-
-
-@dataclass(frozen=True)
-class OpenColumn:
-    """Column j of a profile; `n_bins` is the number of bins, where it was told, and `options` what else was."""
-
-    profile: "NumberProfile"
-    j: int
-    n_bins: int | None = None
-    options: tuple[tuple[str, float], ...] = ()
-
-    @property
-    def name(self) -> str:
-        """Name of the column."""
-        return self.profile.column_name(self.j)
-
-    @cached_property
-    def histogram(self) -> ColumnHistogram:
-        """Weights of every class in every bucket of values."""
-        return self.profile.keys.of_column(self.j)
-
-    @cached_property
-    def occupied(self) -> Occupied:
-        """Where the values are."""
-        return self.profile.occupied(self.j)
-
-    @cached_property
-    def n(self) -> Array:
-        """Weight of the values of each class: (n_classes,)."""
-        return self.profile.n_cells[:, self.j]
-
-    def own(self, family: str) -> Any:
-        """Sums that a law took of the column alone."""
-        return self.profile.own[family].take([self.j])
-
-    def binned(self, cuts: tuple[float, ...]) -> Array:
-        """Count the values in bins: (n_bins, n_classes)."""
-        return self.profile.binned(self.j, cuts)
-
-    @property
-    def nothing_to_learn(self) -> str | None:
-        """Say why no law is better than another, if none is."""
-        if not self.n.any():
-            return "no values"
-        if len(self.occupied.first) == 1 and self.occupied.are_values:
-            return f"one value only, {self.occupied.first[0]:.6g}"
-        return None
-
-
-@dataclass(frozen=True)
-class Weighed:
-    """Log-evidence of a law; of bins with their cuts, and how these are called."""
-
-    log_evidence: float
-    cuts: tuple[float, ...] | None = None
-    title: str | None = None
-
-
-class Candidate(ABC):
-    """A law among which that of a column of numbers is chosen."""
-
-    family: ClassVar[str]
-    title: ClassVar[str]
-    """How it is called in the reason for a choice."""
-
-    is_density: ClassVar[bool] = False
-    """Whether it has no value twice."""
-
-    has_no_origin: ClassVar[bool] = False
-    """Whether it is the same wherever zero is: so are days, of which the first is arbitrary."""
-
-    is_last: ClassVar[bool] = False
-    """Whether it has so many parameters that every other law is simpler."""
-
-    def sums(self, column: Any) -> tuple[Array, ...] | None:
-        """Sum a column (of `kernels.number_columns`): arrays (n_classes,); None where the histogram is enough."""
-        return None
-
-    def gathered(
-        self, classes: Variable, names: tuple[str, ...] | None, sums: Sequence[Array], matrix: DenseTable | ColumnPieces
-    ) -> ColumnStatistic:
-        """Make the statistic of the sums (n_classes, n_columns) of all columns of a matrix."""
-        raise AssertionError("this law takes no sums of its own")
-
-    def why_not(self, column: OpenColumn, *, alone: bool) -> str | None:
-        """Say why values cannot follow the law, if they cannot; `alone` says that there is no other candidate.
-
-        A law that nobody expects there, since few columns can follow it, says "" beside others: it is not mentioned.
-        """
-        return None
-
-    def refusals(
-        self, column: OpenColumn, others: Collection["Candidate"], refused: Mapping[str, str]
-    ) -> Mapping[str, str]:
-        """Say which others are `refused` and why, where what the values are for this law rules them out."""
-        return refused
-
-    @abstractmethod
-    def weighed(self, column: OpenColumn) -> Weighed:
-        """Log-evidence of the values; -inf where a float64 cannot hold it."""
-
-    def settled(self, column: OpenColumn, cuts: tuple[float, ...] | None, class_count: Array) -> Statistic:
-        """Give the sums of the column, once it follows this law."""
-        found: Statistic = column.own(self.family)
-        return found
 
 
 class NumberFamily(Family):
@@ -220,31 +98,6 @@ class NumberFamily(Family):
                 )
         alphas = [settings.alpha_of(column) for column in self.columns]
         return np.array([usual if alpha == AUTO else float(alpha) for alpha in alphas])
-
-
-class OpenNumbers(NumberFamily):
-    """Numbers of which all sums are kept that a choice of the law needs."""
-
-    key: ClassVar = "undecided"
-    families: ClassVar = (AUTO, BITS)
-
-    def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> ColumnPieces:
-        """Read the numbers as they are."""
-        if settings.missing == "error":
-            return ColumnPieces(tuple((column,) for column in self.numbers(raw, settings)), self.names)
-        return ColumnPieces(tuple(ordered_map(raw.number_pieces, self.names)), self.names)
-
-    def count(self, table: ColumnPieces, labels: Labels, weight: Array | None, settings: Settings) -> "NumberProfile":
-        """Sum what the choice needs."""
-        from bayeswater.families.number_profile import NumberProfile
-
-        return NumberProfile.of(table, labels, weight)
-
-    def read(self, *given: Any) -> Any:
-        """Refuse: there is no law yet."""
-        raise AssertionError("the family of these columns has not been chosen")
-
-    tables = n_parameters = sample = read  # type: ignore[assignment]
 
 
 class NumberBlock(Block):

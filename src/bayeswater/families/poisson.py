@@ -22,7 +22,8 @@ from bayeswater.data.weights import EXACT
 from bayeswater.decision.facts import NOTHING, Fact, Outcomes
 from bayeswater.families.curve import ColumnCurve, whole_numbers
 from bayeswater.families.family import Settings, require_sums
-from bayeswater.families.numbers import Candidate, CountView, NumberBlock, NumberFamily, OpenColumn, Weighed
+from bayeswater.families.numbers import CountView, NumberBlock, NumberFamily
+from bayeswater.families.open_numbers import Candidate, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView
 from bayeswater.inference.drawing import draw_counts, log_gamma
 from bayeswater.inference.formula import NumberForm, Weights

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from bayeswater.data.labels import Labels
+from bayeswater.data.matrix import ColumnPieces
 from bayeswater.data.reading.coded_table import MixedTable
-from bayeswater.data.reading.column_plan import IGNORED, Column, ColumnPlan
+from bayeswater.data.reading.column_plan import AUTO, BITS, IGNORED, Column, ColumnPlan
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.errors import ParameterError
 from bayeswater.families.beta import BetaShares
@@ -15,14 +16,40 @@ from bayeswater.families.categorical import Categorical
 from bayeswater.families.family import Block, Family, Settings
 from bayeswater.families.gaussian import Normal
 from bayeswater.families.negative_binomial import NegativeBinomial
-from bayeswater.families.numbers import Candidate, NumberFamily, OpenNumbers
+from bayeswater.families.numbers import NumberFamily
+from bayeswater.families.open_numbers import Candidate, NumberProfile
 from bayeswater.families.poisson import Poisson
 from bayeswater.families.states import StateFamily
 from bayeswater.families.von_mises import VonMises
 from bayeswater.families.words.words import READINGS, Words
+from bayeswater.kernels.threads import ordered_map
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array, is_number
+
+
+class OpenNumbers(NumberFamily):
+    """Numbers of which all sums are kept that a choice of the law needs."""
+
+    key: ClassVar = "undecided"
+    families: ClassVar = (AUTO, BITS)
+
+    def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> ColumnPieces:
+        """Read the numbers as they are."""
+        if settings.missing == "error":
+            return ColumnPieces(tuple((column,) for column in self.numbers(raw, settings)), self.names)
+        return ColumnPieces(tuple(ordered_map(raw.number_pieces, self.names)), self.names)
+
+    def count(self, table: ColumnPieces, labels: Labels, weight: Array | None, settings: Settings) -> NumberProfile:
+        """Sum what the choice needs."""
+        return NumberProfile.of(table, labels, weight, CANDIDATES)
+
+    def read(self, *given: Any) -> Any:
+        """Refuse: there is no law yet."""
+        raise AssertionError("the family of these columns has not been chosen")
+
+    tables = n_parameters = sample = read  # type: ignore[assignment]
+
 
 LAWS: tuple[type[Family], ...] = (
     Categorical,

@@ -37,7 +37,8 @@ from bayeswater.estimate.normal_parameters import or_impossible
 from bayeswater.families.cell_sums import CONVERGED, EVEN_ROWS, STEPS, CellSumBlock, CellSums
 from bayeswater.families.curve import ColumnCurve, class_shares, grid_over
 from bayeswater.families.family import Settings
-from bayeswater.families.numbers import Candidate, NumberFamily, NumberView, OpenColumn, Weighed
+from bayeswater.families.numbers import NumberFamily, NumberView
+from bayeswater.families.open_numbers import Candidate, OpenColumn, Weighed
 from bayeswater.families.view import ColumnView, NumberOptions
 from bayeswater.inference.formula import Circle
 from bayeswater.inference.linear import Line, require_whole

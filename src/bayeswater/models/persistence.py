@@ -124,7 +124,10 @@ KINDS = {
 """All that a file may hold; a new model joins by a line here."""
 
 OWN_FORMS: dict[str, tuple[Any, Any]] = {
-    NETWORK: (described_network, restored_network),
+    NETWORK: (
+        lambda model: described_network(model.core, model.title, model.remarks),
+        lambda document, arrays: BayesianNetwork.from_core(*restored_network(document, arrays)),
+    ),
     MIXED_NETWORK: (
         lambda model: described_mixed(model.core, *model.learned_from),
         lambda document, arrays: MixedNetwork.from_core(*restored_mixed(document, arrays)),

@@ -35,8 +35,7 @@ from bayeswater.data.reading.text import TextAnalyser
 from bayeswater.decision.calibration_choice import Doubt, Quality
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
 from bayeswater.families.family import ColumnSettings
-from bayeswater.families.numbers import OpenNumbers
-from bayeswater.families.registry import LAWS
+from bayeswater.families.registry import LAWS, OpenNumbers
 from bayeswater.files.model_file import read_model_file, write_model_file
 from bayeswater.statistics.statistic import Statistic
 

@@ -28,11 +28,11 @@ from bayeswater.explain.novelty import novelty
 from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.family import Block, MixedJoint, Settings
-from bayeswater.families.number_profile import NumberProfile
-from bayeswater.families.numbers import OpenNumbers
+from bayeswater.families.open_numbers import NumberProfile
 from bayeswater.families.planning import warn_of_columns
 from bayeswater.families.registry import (
     NUMERIC,
+    OpenNumbers,
     count_columns,
     encode_columns,
     families_of,

@@ -29,9 +29,9 @@ from bayeswater.families.binned import Binned
 from bayeswater.families.choosing import FamilyChoice, in_order, settle_numbers, sums_of_choice
 from bayeswater.families.choosing_text import rows_to_compare, settle_texts, settle_weighed_texts
 from bayeswater.families.family import MixedJoint, Settings
-from bayeswater.families.number_profile import NumberProfile
+from bayeswater.families.open_numbers import NumberProfile
 from bayeswater.families.planning import Late, agreed, plan_columns, replan_open
-from bayeswater.families.registry import count_columns, encode_columns, families_of, seen_in_columns
+from bayeswater.families.registry import CANDIDATES, count_columns, encode_columns, families_of, seen_in_columns
 from bayeswater.families.settings import MDL
 from bayeswater.models.held_out import CellsOf, Fold, folds_of_rows
 from bayeswater.models.streaming.passes import Batches, Examples, Parts, Pass, Piece, Walk, plus
@@ -61,7 +61,7 @@ def profiles_of_choosing(
             return None
         counted = share[some] if weight is None else share[some] * weight[some]
         matrix = ColumnMatrix(tuple(column[some] for column in numbers), names)
-        return NumberProfile.of(matrix, labels.take(some), None if (counted == 1).all() else counted)
+        return NumberProfile.of(matrix, labels.take(some), None if (counted == 1).all() else counted, CANDIDATES)
 
     return Parts(tuple(map(profile, folds)))
 

@@ -17,7 +17,6 @@ import numpy as np
 from bayeswater.data.variable import Variable
 from bayeswater.files.model_file import Document, require
 from bayeswater.models.mixed_networks.mixed_sums import MixedSums
-from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.network_fitting import GraphCounts
 from bayeswater.models.network.stored_network import KIND as STATES
 from bayeswater.models.network.stored_network import described_network, read_stored, restored_network
@@ -54,7 +53,7 @@ def described_mixed(
     core: MixedCore, sums: MixedSums | None, settings: Mapping[str, Any]
 ) -> tuple[Document, dict[str, Array]]:
     """Give the document and the arrays of a network."""
-    states, tables = described_network(BayesianNetwork.from_core(core.states))
+    states, tables = described_network(core.states)
     document = {
         "library": states["library"],
         "kind": KIND,
@@ -84,7 +83,7 @@ def restored_mixed(document: Document, arrays: dict[str, Array]) -> Learned:
     require(isinstance(states, dict), f"its states are {shortened(states)}")
     dag = Dag(tuple(names), read_parents(document["parents"]))
     known = {"library": document["library"], "kind": STATES}
-    network = restored_network({**states, **known}, _beginning(OF_STATES, arrays)).core
+    network = restored_network({**states, **known}, _beginning(OF_STATES, arrays)).network
     numbers = frozenset(node for node, name in enumerate(names) if name not in network.dag.position)
     require(discrete_part(dag, numbers) == network.dag, "its variables with states have other parents in its graph")
     own = MixedCore(dag, network, dict.fromkeys(numbers, Regressions(np.zeros(()), np.zeros(0), np.ones(()))))

@@ -30,6 +30,7 @@ from bayeswater.models.network.network_files import MODEL_SUFFIX, Remarks, read_
 from bayeswater.models.network.network_fitting import fitted_network
 from bayeswater.models.network.network_rows import EMPTY, declared_variable
 from bayeswater.models.network.queries import Queries
+from bayeswater.models.network.stored_network import read_network_model, write_network_model
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.drawing import to_dot, to_svg
 from bayeswater.networks.network import Network
@@ -221,10 +222,7 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         """
         path = Path(path)
         if path.suffix.lower() == MODEL_SUFFIX:
-            from bayeswater.models.network.stored_network import read_network_model  # which knows this class
-
-            found = read_network_model(path)
-            return cls.from_core(found.core, found.title, found.remarks)
+            return cls.from_core(*read_network_model(path))
         return cls.from_core(*read_network_file(path, tolerance))
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -236,12 +234,8 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
             Name of the file.
         """
         path = Path(path)
-        if path.suffix.lower() == MODEL_SUFFIX:
-            from bayeswater.models.network.stored_network import write_network_model
-
-            write_network_model(self, path)
-        else:
-            write_network_file(path, self.core, self.title, self.remarks)
+        write = write_network_model if path.suffix.lower() == MODEL_SUFFIX else write_network_file
+        write(path, self.core, self.title, self.remarks)
 
     # ------------------------------------------------------------------ what it is made of
 

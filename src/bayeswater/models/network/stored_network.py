@@ -16,8 +16,7 @@ import numpy as np
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ModelFileError
 from bayeswater.files.model_file import Document, require
-from bayeswater.models.network.bayesian_network import BayesianNetwork
-from bayeswater.models.network.network_files import Remarks
+from bayeswater.models.network.network_files import FromFile, Remarks
 from bayeswater.models.stored.documents import (
     read_document,
     read_parents,
@@ -46,9 +45,10 @@ AND, MAX = "noisy-AND", "noisy-MAX"
 NO_NUMBERS = {"tables": np.empty(0), "rules": np.empty(0, dtype=np.int64)}
 
 
-def described_network(model: BayesianNetwork) -> tuple[Document, dict[str, Array]]:
+def described_network(
+    core: Network, title: str = "", remarks: Remarks | None = None
+) -> tuple[Document, dict[str, Array]]:
     """Give the document and the arrays of a network."""
-    core = model.core
     parts: dict[str, list[Array]] = {name: [none] for name, none in NO_NUMBERS.items()}
     conditionals: list[Any] = []
     for variable, own in zip(core.variables, core.conditionals, strict=True):
@@ -66,8 +66,8 @@ def described_network(model: BayesianNetwork) -> tuple[Document, dict[str, Array
         "variables": written_states(core.variables),
         "parents": [list(own) for own in core.parents],
         "conditionals": conditionals,
-        "title": model.title,
-        "remarks": {name: [list(pair) for pair in pairs] for name, pairs in model.remarks.items()},
+        "title": title,
+        "remarks": {name: [list(pair) for pair in pairs] for name, pairs in (remarks or {}).items()},
     }
     arrays = {name: np.concatenate(found) for name, found in parts.items()}
     return document, {name: numbers for name, numbers in arrays.items() if numbers.size}
@@ -84,7 +84,7 @@ def _causes(own: Conditional) -> tuple[Any, ...]:
     return MAX, dict(own.causes), own.leak, tuple(own.ranking)
 
 
-def restored_network(document: Document, arrays: dict[str, Array]) -> BayesianNetwork:
+def restored_network(document: Document, arrays: dict[str, Array]) -> FromFile:
     """Make the network of a document and its arrays."""
     require_fields(document, FIELDS)
     arrays = NO_NUMBERS | arrays
@@ -104,7 +104,7 @@ def restored_network(document: Document, arrays: dict[str, Array]) -> BayesianNe
     require(all_taken, "it has more numbers than its tables need")
     title, remarks = document["title"], document["remarks"]
     require(isinstance(title, str), f"its title is {shortened(title)}")
-    return BayesianNetwork.from_core(Network.of(variables, dag, conditionals), title, _read_remarks(remarks))
+    return FromFile(Network.of(variables, dag, conditionals), title, _read_remarks(remarks))
 
 
 def _read(
@@ -147,12 +147,12 @@ def _read_remarks(written: Any) -> Remarks:
     return {name: tuple((a, b) for a, b in pairs) for name, pairs in written.items()}
 
 
-def write_network_model(model: BayesianNetwork, path: Path) -> None:
-    """Write a network to a model file."""
-    write_document(path, partial(described_network, model), restored_network)
+def write_network_model(path: Path, *described: Any) -> None:
+    """Write a network to a model file, from what `described_network` takes."""
+    write_document(path, partial(described_network, *described), restored_network)
 
 
-def read_network_model(path: Path) -> BayesianNetwork:
+def read_network_model(path: Path) -> FromFile:
     """Read a network from a model file; refuse one of another model."""
     return read_stored(path, KIND, restored_network)
 

@@ -19,8 +19,7 @@ import numpy as np
 
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ModelFileError
-from bayeswater.families.numbers import OpenNumbers
-from bayeswater.families.registry import LAWS
+from bayeswater.families.registry import LAWS, OpenNumbers
 from bayeswater.files.model_file import Document, require, words_as_bytes, words_of_bytes
 from bayeswater.models.stored.values import CODEC
 from bayeswater.typing import Array
@@ -31,7 +30,7 @@ KINDS = {
     "decision.scorecard": ("Scorecard",),
     "decision.scores": ("Scores",),
     "families.family": ("Settings",),
-    "families.number_profile": ("NumberProfile",),
+    "families.open_numbers": ("NumberProfile",),
     "learning.shrinkage_choice": ("LossSums",),
     "models.held_out": ("KindCounts",),
     "models.mixed.table_learning": ("MixedTotal",),

@@ -1,12 +1,16 @@
-"""`NumberProfile`: all sums that a choice of the law of a numeric column can ask for, from one fit.
+"""Columns of numbers whose law is left open while their rows are summed, and the laws among which it is chosen.
 
-A histogram and the sums of the whole numbers, which all laws share, and the sums that each candidate takes for itself
-(`families.numbers.Candidate`). Those of whichever law is chosen are among them, so nothing has to be counted again.
+Beside a histogram and the sums of the whole numbers, each law that may turn out to be that of a column adds the sums
+that it needs (`Candidate`): together they are a `NumberProfile`. Then every candidate answers with its evidence, the
+probability of the values averaged over a prior of the parameters, a function of these sums; and the sums of whichever
+wins are those that it took, so that nothing has to be counted again.
 """
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -14,15 +18,122 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnPieces, DenseTable, column_name
 from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
-from bayeswater.families.registry import CANDIDATES
 from bayeswater.kernels.number_columns import NumberColumns
 from bayeswater.kernels.threads import ordered_map
+from bayeswater.phrases import own_reasons
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.count_totals import WholeSums
-from bayeswater.statistics.key_counts import KeyCounts, Occupied
+from bayeswater.statistics.key_counts import ColumnHistogram, KeyCounts, Occupied
 from bayeswater.statistics.moments import side_by_side
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.typing import Array
+
+own_reasons({"no values": "没有值", "one value only, {n}": "只有一个值，{n}"})
+
+
+@dataclass(frozen=True)
+class OpenColumn:
+    """Column j of a profile; `n_bins` is the number of bins, where it was told, and `options` what else was."""
+
+    profile: "NumberProfile"
+    j: int
+    n_bins: int | None = None
+    options: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the column."""
+        return self.profile.column_name(self.j)
+
+    @cached_property
+    def histogram(self) -> ColumnHistogram:
+        """Weights of every class in every bucket of values."""
+        return self.profile.keys.of_column(self.j)
+
+    @cached_property
+    def occupied(self) -> Occupied:
+        """Where the values are."""
+        return self.profile.occupied(self.j)
+
+    @cached_property
+    def n(self) -> Array:
+        """Weight of the values of each class: (n_classes,)."""
+        return self.profile.n_cells[:, self.j]
+
+    def own(self, family: str) -> Any:
+        """Sums that a law took of the column alone."""
+        return self.profile.own[family].take([self.j])
+
+    def binned(self, cuts: tuple[float, ...]) -> Array:
+        """Count the values in bins: (n_bins, n_classes)."""
+        return self.profile.binned(self.j, cuts)
+
+    @property
+    def nothing_to_learn(self) -> str | None:
+        """Say why no law is better than another, if none is."""
+        if not self.n.any():
+            return "no values"
+        if len(self.occupied.first) == 1 and self.occupied.are_values:
+            return f"one value only, {self.occupied.first[0]:.6g}"
+        return None
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """Log-evidence of a law; of bins with their cuts, and how these are called."""
+
+    log_evidence: float
+    cuts: tuple[float, ...] | None = None
+    title: str | None = None
+
+
+class Candidate(ABC):
+    """A law among which that of a column of numbers is chosen."""
+
+    family: ClassVar[str]
+    title: ClassVar[str]
+    """How it is called in the reason for a choice."""
+
+    is_density: ClassVar[bool] = False
+    """Whether it has no value twice."""
+
+    has_no_origin: ClassVar[bool] = False
+    """Whether it is the same wherever zero is: so are days, of which the first is arbitrary."""
+
+    is_last: ClassVar[bool] = False
+    """Whether it has so many parameters that every other law is simpler."""
+
+    def sums(self, column: Any) -> tuple[Array, ...] | None:
+        """Sum a column (of `kernels.number_columns`): arrays (n_classes,); None where the histogram is enough."""
+        return None
+
+    def gathered(
+        self, classes: Variable, names: tuple[str, ...] | None, sums: Sequence[Array], matrix: DenseTable | ColumnPieces
+    ) -> ColumnStatistic:
+        """Make the statistic of the sums (n_classes, n_columns) of all columns of a matrix."""
+        raise AssertionError("this law takes no sums of its own")
+
+    def why_not(self, column: OpenColumn, *, alone: bool) -> str | None:
+        """Say why values cannot follow the law, if they cannot; `alone` says that there is no other candidate.
+
+        A law that nobody expects there, since few columns can follow it, says "" beside others: it is not mentioned.
+        """
+        return None
+
+    def refusals(
+        self, column: OpenColumn, others: Collection["Candidate"], refused: Mapping[str, str]
+    ) -> Mapping[str, str]:
+        """Say which others are `refused` and why, where what the values are for this law rules them out."""
+        return refused
+
+    @abstractmethod
+    def weighed(self, column: OpenColumn) -> Weighed:
+        """Log-evidence of the values; -inf where a float64 cannot hold it."""
+
+    def settled(self, column: OpenColumn, cuts: tuple[float, ...] | None, class_count: Array) -> Statistic:
+        """Give the sums of the column, once it follows this law."""
+        found: Statistic = column.own(self.family)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,15 +145,21 @@ class NumberProfile(Statistic):
     own: Mapping[str, ColumnStatistic]
 
     @classmethod
-    def of(cls, matrix: DenseTable | ColumnPieces, labels: Labels, weight: Array | None) -> Self:
-        """Sum some rows."""
+    def of(
+        cls,
+        matrix: DenseTable | ColumnPieces,
+        labels: Labels,
+        weight: Array | None,
+        candidates: Sequence[Candidate],
+    ) -> Self:
+        """Sum some rows, for the laws among which will be chosen."""
         most, probed = key_counts.MOST_BUCKETS, key_counts.PROBED
         columns = NumberColumns.of(labels.codes, labels.n_classes, weight, most=most)
 
         def column_sums(j: int) -> tuple[Any, ...]:
             column = columns.column(matrix.column_pieces(j))
             keys = column.key_cells(most=most, probed=probed)
-            return keys, column.whole_sums(), *(candidate.sums(column) for candidate in CANDIDATES)
+            return keys, column.whole_sums(), *(candidate.sums(column) for candidate in candidates)
 
         keys, wholes, *own = zip(*ordered_map(column_sums, range(matrix.shape[1])), strict=True)
         known = labels.variable, matrix.names
@@ -52,7 +169,7 @@ class NumberProfile(Statistic):
             WholeSums(*known, *side_by_side(wholes)),
             {
                 candidate.family: candidate.gathered(*known, [*side_by_side(sums)], matrix)
-                for candidate, sums in zip(CANDIDATES, own, strict=True)
+                for candidate, sums in zip(candidates, own, strict=True)
                 if sums[0] is not None
             },
         )

@@ -10,7 +10,8 @@ from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import ColumnMatrix, ColumnPieces, DenseMatrix
 from bayeswater.data.reading.number_table import binned
 from bayeswater.estimate.histogram_cuts import quantile_cuts
-from bayeswater.families.number_profile import NumberProfile
+from bayeswater.families.open_numbers import NumberProfile
+from bayeswater.families.registry import CANDIDATES
 from bayeswater.kernels import number_columns, threads
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.moments import LostDigits, Moments
@@ -26,7 +27,7 @@ ROUNDED = {
 
 
 def profile_of(X, y, weight=None, names=None):
-    return NumberProfile.of(DenseMatrix(np.asarray(X), names), encode_labels(np.asarray(y)), weight)
+    return NumberProfile.of(DenseMatrix(np.asarray(X), names), encode_labels(np.asarray(y)), weight, CANDIDATES)
 
 
 def assert_equal(a, b, close=CLOSE):
@@ -127,7 +128,7 @@ def test_the_number_of_threads_does_not_show():
 def test_columns_of_a_frame_are_summed_like_a_matrix():
     X, y = table()
     columns = ColumnMatrix(tuple(np.ascontiguousarray(X.T)))
-    assert_equal(NumberProfile.of(columns, encode_labels(y), None), profile_of(X, y))
+    assert_equal(NumberProfile.of(columns, encode_labels(y), None, CANDIDATES), profile_of(X, y))
 
 
 @pytest.fixture
@@ -145,7 +146,7 @@ def test_long_columns_have_the_same_bits_in_any_pieces_and_with_any_number_of_th
     for n_threads, cuts in ((1, [10]), (4, [1, 3000, 3001])):
         pieces = ColumnPieces(tuple(tuple(np.split(column, cuts)) for column in X.T))
         with threads.threads(n_threads):
-            assert NumberProfile.of(pieces, labels, None) == whole
+            assert NumberProfile.of(pieces, labels, None, CANDIDATES) == whole
 
 
 def test_long_columns_add_up_to_the_whole_and_their_moments_alone_have_the_same_bits(long_columns):
@@ -254,7 +255,9 @@ def test_columns_put_beside_others_and_taken_again_are_those_of_one_count():
     names = ("a", "b", "c")
 
     def profile(*columns):
-        return NumberProfile.of(DenseMatrix(values[:, columns], tuple(names[j] for j in columns)), labels, None)
+        return NumberProfile.of(
+            DenseMatrix(values[:, columns], tuple(names[j] for j in columns)), labels, None, CANDIDATES
+        )
 
     joined = profile(2, 0).beside(profile(1)).take([1, 2, 0])
     assert_equal(joined, profile(0, 1, 2))
