@@ -57,10 +57,10 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
     class_weight : None, "balanced" or dict {label: weight}, default None
         How much each class counts in the class prior; "balanced" makes all that have rows as probable. A label that a
         dict does not name counts 1. P(row | class) stays as the rows say it.
-    class_alpha : float, default 0
-        Pseudo-count of each class in the class prior.
     min_categories : int or array of shape (n_columns,), optional
         Number of codes that a column of codes has at least, seen or not.
+    class_alpha : float, default 0
+        Pseudo-count of each class in the class prior.
     missing : {"error", "ignore", "state"}, default "error"
         What to do with missing cells: refuse them, leave them out, or take missing as a state of its own.
     unseen : {"ignore", "error"}, default "ignore"
@@ -83,6 +83,11 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
     categories_ : list of arrays, the states of each column
     n_categories_ : array of shape (n_columns,)
     class_count_, class_log_prior_, classes_ : arrays of shape (n_classes,)
+
+    See Also
+    --------
+    NaiveBayes : Naive Bayes of a mixed table.
+    AODE : Averaged one-dependence estimators.
 
     Notes
     -----
@@ -251,6 +256,17 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
             Rows.
         y : array of shape (n,)
             Their classes.
+
+        See Also
+        --------
+        tables : Give the class prior, and for each column P(state | class), as labelled frames by name.
+
+        Examples
+        --------
+        >>> model = CategoricalNB().fit([["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"])
+        >>> X, y = model.sample(3, random_state=0)
+        >>> X.shape, y.shape
+        ((3, 1), (3,))
         """
         rng, codes = draw_classes(self._joint().log_prior, n, random_state)
         drawn = []
@@ -273,6 +289,19 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
         -------
         dict {name: frame}
             Frames of the library that `fit` was given.
+
+        See Also
+        --------
+        sample : Draw rows of categories, in the form `fit` was given, and their classes.
+        network_tables : Give the model as a Bayesian network: the class, and every column with its parents.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayeswater import CategoricalNB
+        >>> model = CategoricalNB().fit(pd.DataFrame({"colour": ["red", "red", "green"]}), ["cherry", "cherry", "pea"])
+        >>> list(model.tables())
+        ['class', 'colour']
         """
         self._require_fitted()
         result = {class_name(self._column_names()): self._class_table()}
@@ -285,7 +314,23 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
         return result
 
     def network_tables(self) -> NetworkTables:
-        """Give the model as a Bayesian network: the class, and every column with its parents."""
+        """Give the model as a Bayesian network: the class, and every column with its parents.
+
+        Returns
+        -------
+        NetworkTables
+            Names, states, parents and tables of the class and of all columns.
+
+        See Also
+        --------
+        to_network : Give the fitted model as a network, in which the class is a variable like any other.
+
+        Examples
+        --------
+        >>> from bayeswater import CategoricalNB
+        >>> CategoricalNB().fit([["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"]).network_tables().names
+        ('class', 'x0')
+        """
         log_prior, schema, missing = self._joint().log_prior, self.statistics_.columns.schema, self.missing == "state"
         states = [(*variable.states, None) if missing else variable.states for variable in schema]
         share = [np.exp(log_probability).T for log_probability in self.feature_log_prob_]

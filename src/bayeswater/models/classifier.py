@@ -120,6 +120,17 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         -------
         array of shape (n_rows,)
             Labels.
+
+        See Also
+        --------
+        predict_proba : Give the probability of each class, calibrated if that was asked for.
+        decide : Take the action of least expected cost in every row.
+
+        Examples
+        --------
+        >>> from bayeswater import CategoricalNB
+        >>> CategoricalNB().fit([["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"]).predict([["green"]])
+        array(['pea'], dtype='<U6')
         """
         codes = best_class(self.predict_log_proba(X)) if self._is_calibrated else self._score(X, best_class)
         return self.classes_[codes]
@@ -132,6 +143,17 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         -------
         array of shape (n_rows, n_classes)
             P(class | row), the classes in the order of `classes_`.
+
+        See Also
+        --------
+        predict : Give the class of largest probability.
+        predict_log_proba : Give the logarithm of the probabilities, never floored.
+
+        Examples
+        --------
+        >>> from bayeswater import CategoricalNB
+        >>> CategoricalNB().fit([["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"]).predict_proba([["green"]])
+        array([[0.42857143, 0.57142857]])
         """
         return np.exp(self.predict_log_proba(X)) if self._is_calibrated else self._score(X, posterior)
 
@@ -142,6 +164,19 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_rows, n_classes)
+            Logarithms of P(class | row), the classes in the order of `classes_`.
+
+        See Also
+        --------
+        predict_proba : Give the probability of each class, calibrated if that was asked for.
+        predict_joint_log_proba : Give the logarithm of P(row, class), before a calibration.
+
+        Examples
+        --------
+        >>> from bayeswater import CategoricalNB
+        >>> model = CategoricalNB().fit([["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"])
+        >>> model.predict_log_proba([["green"]]).round(3)
+        array([[-0.847, -0.56 ]])
         """
         if not self._is_calibrated:
             return self._score(X, log_posterior)
@@ -155,6 +190,20 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_rows, n_classes)
+            Logarithms of P(row, class), the classes in the order of `classes_`.
+
+        See Also
+        --------
+        predict_log_proba : Give the logarithm of the probabilities, never floored.
+        log_evidence : Give the logarithm of P(row), the sum over all classes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayeswater import CategoricalNB
+        >>> model = CategoricalNB().fit([["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"])
+        >>> np.exp(model.predict_joint_log_proba([["green"]])).round(3)
+        array([[0.167, 0.222]])
         """
         return self._score(X, None)
 
@@ -165,6 +214,19 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_rows,)
+            Logarithms of P(row).
+
+        See Also
+        --------
+        predict_joint_log_proba : Give the logarithm of P(row, class), before a calibration.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayeswater import CategoricalNB
+        >>> model = CategoricalNB().fit([["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"])
+        >>> np.exp(model.log_evidence([["green"]])).round(3)
+        array([0.389])
         """
         return log_evidence(self.predict_joint_log_proba(X))
 
@@ -183,7 +245,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        loss : Loss, or anything that `Loss` reads; default 0-1 loss, which decides as `predict`
+        loss : Loss, or anything that `Loss` reads
+            Costs of the actions; default 0-1 loss, which decides as `predict`.
         prior : class frequencies in order of `classes_` or by label, or "estimate"; default those of the model
             Frequencies that hold where X comes from: the same as this model with its class prior set to them.
             "estimate" finds them from X itself; `estimate_class_prior` tells what they are.
@@ -194,6 +257,19 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         -------
         array of shape (n_rows,), or a pair of it and the risks (n_rows, n_actions)
             The attribute `prior` of the pair is the report of the frequencies that were estimated.
+
+        See Also
+        --------
+        predict : Give the class of largest probability.
+        expected_loss : Give the expected cost of the best action.
+        estimate_class_prior : Find the class frequencies where unlabelled rows come from, of largest likelihood.
+
+        Examples
+        --------
+        >>> from bayeswater import CategoricalNB
+        >>> model = CategoricalNB().fit([["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"])
+        >>> model.decide([["green"]], loss={"cherry": {"pea": 1}, "pea": {"cherry": 9}})
+        array(['cherry'], dtype='<U6')
         """
         return self._evidence(X).decide(loss, prior, return_risk=return_risk)
 
@@ -204,10 +280,23 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         loss, prior : as in `decide`
+            Costs of the actions, and class frequencies where X comes from.
 
         Returns
         -------
         array of shape (n_rows,)
+            Expected costs.
+
+        See Also
+        --------
+        decide : Take the action of least expected cost in every row.
+
+        Examples
+        --------
+        >>> from bayeswater import CategoricalNB
+        >>> model = CategoricalNB().fit([["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"])
+        >>> model.expected_loss([["green"]]).round(3)
+        array([0.429])
         """
         return self._evidence(X).expected_loss(loss, prior)
 
@@ -218,15 +307,31 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : rows, as in `predict`
+        X : rows
+            A table, as in `predict`.
         y : labels of shape (n_rows,)
+            The class of each row.
         sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
+            Weight of each row; default 1.
         target : str, optional
             Name of the column of X that holds the labels, in the place of y: then X may be a source, as in `fit`.
 
         Returns
         -------
         float
+            Accuracy, from 0 to 1.
+
+        See Also
+        --------
+        predict : Give the class of largest probability.
+        leave_one_out : Score rows that were counted, each against the model without it.
+
+        Examples
+        --------
+        >>> from bayeswater import CategoricalNB
+        >>> X, y = [["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"]
+        >>> CategoricalNB().fit(X, y).score(X, y)
+        1.0
         """
         if target is not None:
             return score_source(self, X, y, sample_weight, target)
@@ -238,10 +343,23 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : rows
+            A table, as in `predict`.
 
         Returns
         -------
         PriorEstimate
+            The frequencies, and how they were found.
+
+        See Also
+        --------
+        decide : Take the action of least expected cost in every row.
+
+        Examples
+        --------
+        >>> from bayeswater import GaussianNB
+        >>> model = GaussianNB().fit([[0], [1], [8], [9]], ["a", "a", "b", "b"])
+        >>> model.estimate_class_prior([[0.5], [8], [8.5], [9]]).prior.round(2)
+        array([0.25, 0.75])
         """
         return self._evidence(X).estimate_prior()
 
@@ -264,11 +382,26 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, y, sample_weight : rows that were counted, with their labels and the weight they were counted with
+        X, y, sample_weight : as in `fit`
+            Rows that were counted, with their labels and the weight they were counted with.
 
         Returns
         -------
         array of shape (n_rows, n_classes)
+            Logarithms of P(class | row), the classes in the order of `classes_`.
+
+        See Also
+        --------
+        leave_one_out : Score rows that were counted, each against the model without it.
+        predict_log_proba : Give the logarithm of the probabilities, never floored.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayeswater import CategoricalNB
+        >>> X, y = [["red"], ["red"], ["green"], ["green"]], ["cherry", "cherry", "pea", "pea"]
+        >>> np.exp(CategoricalNB().fit(X, y).loo_predict_log_proba(X, y)).round(2)[0]
+        array([0.57, 0.43])
         """
         self._require_fitted()
         labels = encode_labels(required_labels(y, type(self).__name__), self._class_variable, counted=True)
@@ -292,11 +425,25 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        batches : iterable of (X, y) or (X, y, sample_weight): the rows of the fit, in pieces, or some of them
+        batches : iterable of (X, y) or (X, y, sample_weight)
+            The rows of the fit, in pieces, or some of them.
 
         Returns
         -------
-        LeaveOneOut, made to be printed
+        LeaveOneOut
+            Error, log-loss and calibration error of the rows; print it.
+
+        See Also
+        --------
+        loo_predict_log_proba : Give the log posterior of rows that were counted, each against the model without it.
+        calibrate_with : Learn from leave-one-out scores how far the probabilities can be trusted.
+
+        Examples
+        --------
+        >>> from bayeswater import CategoricalNB
+        >>> X, y = [["red"], ["red"], ["green"], ["green"]], ["cherry", "cherry", "pea", "pea"]
+        >>> CategoricalNB().fit(X, y).leave_one_out([(X, y)]).accuracy
+        1.0
         """
         self._require_fitted()
         return review_of_batches(batches, self._review_of)
@@ -321,11 +468,25 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        review : LeaveOneOut, as `leave_one_out` gives it
+        review : LeaveOneOut
+            What `leave_one_out` gives.
 
         Returns
         -------
         self
+            The object itself, calibrated.
+
+        See Also
+        --------
+        leave_one_out : Score rows that were counted, each against the model without it.
+
+        Examples
+        --------
+        >>> from bayeswater import GaussianNB
+        >>> X, y = [[value] for value in range(12)], ["a"] * 5 + ["b", "a"] + ["b"] * 5
+        >>> model = GaussianNB().fit(X, y)
+        >>> model.calibrate_with(model.leave_one_out([(X, y)])).predict([[2]])
+        array(['a'], dtype='<U1')
         """
         self._require_fitted()
         self.calibration_ = learned_calibration(review, self._priors())
@@ -349,6 +510,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : rows
+            A table, as in `predict`.
         against : label, or one label for each row, optional
             The class to compare with; default the runner-up. A row that is predicted to be of that very class is
             compared with its runner-up.
@@ -360,6 +522,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         Explanations
             For each row what every column adds to the log-odds, exactly, what is missing, and what would turn the
             decision. Print it, or take ``.contributions``, ``.to_frame()``, and of dependent columns ``.pairs(row)``.
+
+        See Also
+        --------
+        predict_proba : Give the probability of each class, calibrated if that was asked for.
+        next_best : Say which missing cell of a row to ask for next.
 
         Examples
         --------
@@ -389,13 +556,25 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        column : name of a column, as in `columns_` or `feature_names_in_`
+        column : str
+            Name of a column, as in `columns_` or `feature_names_in_`.
 
         Returns
         -------
         ColumnCurve
             Places, and at each the density or probability in every class, in the order of `classes_`. Where columns
             depend on each other, those of the column alone.
+
+        See Also
+        --------
+        explain : Say for each row why it gets its class rather than another.
+
+        Examples
+        --------
+        >>> from bayeswater import GaussianNB
+        >>> model = GaussianNB().fit([[0], [1], [8], [9]], ["a", "a", "b", "b"])
+        >>> model.curve("x0").column
+        'x0'
         """
         self._require_fitted()
         return self._curve(column)
@@ -443,16 +622,32 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         row : table of one row, a dict {column: value}, a Series with the names of columns for an index
             Cells that are missing (or not in the dict) are those that can be asked for, whatever ``missing`` says. In a
             column where empty is a state, a cell that is None is known to be empty; one not in the dict is not known.
-        loss : Loss, or anything that `Loss` reads; default 0-1 loss
-        costs : what it costs to ask: a number for all columns, or a dict {column: cost} of those that can be asked for;
-            default 0
-        prior : class frequencies where the row comes from, as in `decide`
+        loss : Loss, or anything that `Loss` reads
+            Costs of the actions; default 0-1 loss.
+        costs : float or dict {column: cost}, default 0
+            What it costs to ask: one number for all columns, or those that can be asked for.
+        prior : as in `decide`
+            Class frequencies where the row comes from.
         lang : {"en", "zh"}, default "en"
             Language in which it is printed.
 
         Returns
         -------
-        NextBest, the best column first; ``.best`` is the one to ask for, or None
+        NextBest
+            The best column first; ``.best`` is the one to ask for, or None.
+
+        See Also
+        --------
+        explain : Say for each row why it gets its class rather than another.
+        decide : Take the action of least expected cost in every row.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayeswater import NaiveBayes
+        >>> X = pd.DataFrame({"colour": ["red", "red", "green", "green"], "size": ["s", "l", "s", "l"]})
+        >>> NaiveBayes().fit(X, ["cherry", "cherry", "pea", "pea"]).next_best({"size": "s"}).best.column
+        'colour'
         """
         self._require_fitted()
         model, X = in_memory(letting_missing_in(self), row, "next_best")
@@ -470,16 +665,28 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        class_name : name of the class variable; default "class", or "(class)" beside a column of that name
+        class_name : str, optional
+            Name of the class variable; default "class", or "(class)" beside a column of that name.
 
         Returns
         -------
         BayesianNetwork
+            The class and every column, with their tables.
 
         Raises
         ------
         ParameterError
             Where a column has a density or words, missing cells are states, or the model is a mean of networks.
+
+        See Also
+        --------
+        BayesianNetwork : A network of discrete variables.
+
+        Examples
+        --------
+        >>> from bayeswater import CategoricalNB
+        >>> CategoricalNB().fit([["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"]).to_network().edges
+        (('class', 'x0'),)
         """
         from bayeswater.models.network.bayesian_network import BayesianNetwork  # only who asks for one needs it
 

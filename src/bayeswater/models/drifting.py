@@ -96,11 +96,17 @@ def drift(a: OnSums, b: Any, y: Any = None) -> Drift:
     b : classifier fitted as `a`, or rows of shape (n_rows, n_columns)
         What is now. A model reads its columns as `a` does: fit it with ``columns=a.columns_``. Rows are read so.
     y : labels of the rows, of shape (n_rows,)
+        The class of each row.
 
     Returns
     -------
     Drift
         Made to be printed; `columns` are sorted, the most certain change first, and `changed` are those that changed.
+
+    See Also
+    --------
+    audit : Say how a classifier does in each group of rows, and which columns carry the difference.
+    compare : Compare models on the same folds: error, log-loss, calibration error, seconds and sizes.
 
     Examples
     --------

@@ -95,13 +95,25 @@ class FeatureClassifier(OnSums, BayesClassifier):
 
         Parameters
         ----------
-        column : name of a feature; default those of all that tell a class from the others best
+        column : str, optional
+            Name of a feature; default the features that tell a class from the others best.
 
         Returns
         -------
         ColumnCurve
             P(feature | class), or of `BernoulliNB` that it is present, in the order of `classes_`, and how often it was
             counted. `ComplementNB`, whose weights are no probabilities, gives the shares that they are made of.
+
+        See Also
+        --------
+        tables : Give the class prior, and what each feature has in each class, as labelled frames.
+
+        Examples
+        --------
+        >>> from bayeswater import MultinomialNB
+        >>> model = MultinomialNB().fit([[2, 0], [1, 1], [0, 3]], ["a", "a", "b"])
+        >>> model.curve("x0").column
+        'x0'
         """
         self._require_fitted()
         names, share, counts = self._column_names(), np.exp(self._feature_shares()), self.feature_count_
@@ -121,7 +133,25 @@ class FeatureClassifier(OnSums, BayesClassifier):
     def next_best(
         self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None, lang: str = "en"
     ) -> NextBest:
-        """Refuse: how large a count is, the model does not say, and so not what one would tell."""
+        """Refuse: the model has no distribution of how large a count is.
+
+        Parameters
+        ----------
+        row, loss, costs, prior, lang : as in other models
+            Not used.
+
+        See Also
+        --------
+        explain : Say for each row why it gets its class rather than another.
+
+        Examples
+        --------
+        >>> from bayeswater import MultinomialNB
+        >>> MultinomialNB().fit([[2, 0], [0, 3]], ["a", "b"]).next_best({})
+        Traceback (most recent call last):
+            ...
+        bayeswater.errors.ParameterError: ...
+        """
         raise ParameterError(
             f"{type(self).__name__} says how the total of a row is spread over the features, and not how large a count "
             "is: no cell of it can be asked for; NaiveBayes can tell what counts of each column are worth"
@@ -134,6 +164,16 @@ class FeatureClassifier(OnSums, BayesClassifier):
         -------
         dict {"class": frame, "features": frame}, of the library whose frames `fit` was given
             Of each class the probability of a feature, or that it is present; of `ComplementNB` the weight.
+
+        See Also
+        --------
+        curve : Give what was learned of a feature, or of those that tell a class best.
+
+        Examples
+        --------
+        >>> from bayeswater import MultinomialNB
+        >>> list(MultinomialNB().fit([[2, 0], [1, 1], [0, 3]], ["a", "a", "b"]).tables())
+        ['class', 'features']
         """
         self._require_fitted()
         values = self.feature_log_prob_ if self._is_score else np.exp(self.feature_log_prob_)

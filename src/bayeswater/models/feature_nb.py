@@ -71,6 +71,12 @@ class MultinomialNB(WeighsFeatures, FeatureClassifier):
     statistics_ : Sums
         The sums that everything is read from.
 
+    See Also
+    --------
+    ComplementNB : Naive Bayes of counts, for unbalanced classes.
+    BernoulliNB : Naive Bayes of marks that are present or absent.
+    NaiveBayes : Naive Bayes of a mixed table.
+
     Notes
     -----
     With c cells that are not zero, d columns and K classes, `fit` takes O(c) time and the counts O(K d) memory;
@@ -137,6 +143,17 @@ class MultinomialNB(WeighsFeatures, FeatureClassifier):
             Rows, in the form `fit` was given.
         y : array of shape (n,)
             Their classes.
+
+        See Also
+        --------
+        tables : Give the class prior, and what each feature has in each class, as labelled frames.
+
+        Examples
+        --------
+        >>> from bayeswater import MultinomialNB
+        >>> X, y = MultinomialNB().fit([[2, 0], [1, 1], [0, 3]], ["a", "a", "b"]).sample(2, length=5, random_state=0)
+        >>> X.sum(axis=1)
+        array([5, 5])
         """
         if length is None:
             raise ParameterError(
@@ -189,6 +206,11 @@ class ComplementNB(FeatureClassifier):
     feature_all_ : array of shape (n_features,)
     feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
         Counts, and the weights of the features.
+
+    See Also
+    --------
+    MultinomialNB : Naive Bayes of counts.
+    NaiveBayes : Naive Bayes of a mixed table.
 
     Notes
     -----
@@ -259,12 +281,29 @@ class ComplementNB(FeatureClassifier):
         return self._complements(self.statistics_).without(table, labels, removed * weight)
 
     def calibrate_with(self, review: LeaveOneOut) -> Self:
-        """Refuse: the scores are no probabilities that could be corrected by what they say of rows.
+        """Refuse: the scores are no probabilities, and nothing corrects them.
 
         Parameters
         ----------
         review : LeaveOneOut
             Not used.
+
+        Returns
+        -------
+        self
+            Never: it raises `ParameterError`.
+
+        See Also
+        --------
+        Calibrated : A classifier whose probabilities are corrected by a map learned from rows it had not seen.
+
+        Examples
+        --------
+        >>> from bayeswater import ComplementNB
+        >>> ComplementNB().calibrate_with(None)
+        Traceback (most recent call last):
+            ...
+        bayeswater.errors.ParameterError: ...
         """
         raise ParameterError(NOT_GENERATIVE.format("be calibrated"))
 
@@ -275,7 +314,7 @@ class ComplementNB(FeatureClassifier):
         return ComplementColumns(columns.feature_sum, self._alpha(columns.feature_sum.shape[1]), self.norm)
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
-        """Refuse: the scores make up no distribution of rows.
+        """Refuse: the scores are no distribution of rows.
 
         Parameters
         ----------
@@ -283,16 +322,50 @@ class ComplementNB(FeatureClassifier):
             Not used.
         random_state : None
             Not used.
+
+        Returns
+        -------
+        tuple
+            Never: it raises `ParameterError`.
+
+        See Also
+        --------
+        MultinomialNB.sample : Draw rows of the given length, the total of their counts, and their classes.
+
+        Examples
+        --------
+        >>> from bayeswater import ComplementNB
+        >>> ComplementNB().sample()
+        Traceback (most recent call last):
+            ...
+        bayeswater.errors.ParameterError: ...
         """
         raise ParameterError(NOT_GENERATIVE.format("draw rows"))
 
     def log_evidence(self, X: Any) -> Array:
-        """Refuse: the scores make up no distribution of rows.
+        """Refuse: the scores are no distribution of rows.
 
         Parameters
         ----------
         X : rows
             Not used.
+
+        Returns
+        -------
+        array
+            Never: it raises `ParameterError`.
+
+        See Also
+        --------
+        MultinomialNB.log_evidence : Give the logarithm of P(row), the sum over all classes.
+
+        Examples
+        --------
+        >>> from bayeswater import ComplementNB
+        >>> ComplementNB().log_evidence([[1]])
+        Traceback (most recent call last):
+            ...
+        bayeswater.errors.ParameterError: ...
         """
         raise ParameterError(NOT_GENERATIVE.format("tell P(row)"))
 
@@ -333,11 +406,12 @@ class BernoulliNB(FeatureClassifier):
         Whether an alpha under 1e-10 is taken as it is.
     binarize : float or None, default 0
         A feature is present where its value is over this threshold; None says that X holds 0 and 1 alone.
-    fit_prior, class_prior, class_weight, class_alpha, calibrate : as in `MultinomialNB`
+    fit_prior, class_prior, class_weight, class_alpha : as in `MultinomialNB`
     missing : {"error", "ignore"}, default "error"
         What to do with NaN: refuse it, or leave the cell out of the counts and of the product.
     columns : dict, optional
         ``{column: {"prior": Beta(present, absent)}}``: features with pseudo-counts of their own.
+    calibrate : as in `MultinomialNB`
 
     Attributes
     ----------
@@ -346,6 +420,11 @@ class BernoulliNB(FeatureClassifier):
     threshold_ : float
         Value over which a cell was counted as present.
     class_count_, class_log_prior_, classes_ : arrays of shape (n_classes,)
+
+    See Also
+    --------
+    MultinomialNB : Naive Bayes of counts.
+    CategoricalNB : Naive Bayes of categories.
 
     Notes
     -----
@@ -476,6 +555,17 @@ class BernoulliNB(FeatureClassifier):
             Rows.
         y : array of shape (n,)
             Their classes.
+
+        See Also
+        --------
+        tables : Give the class prior, and what each feature has in each class, as labelled frames.
+
+        Examples
+        --------
+        >>> from bayeswater import BernoulliNB
+        >>> X, y = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["a", "a", "b"]).sample(2, random_state=0)
+        >>> X.shape
+        (2, 2)
         """
         rng, codes = draw_classes(self._joint().log_prior, n, random_state)
         probability = np.exp(self.feature_log_prob_)[codes]

@@ -113,6 +113,12 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
     statistics_ : Sums
         The sums that everything is read from.
 
+    See Also
+    --------
+    GaussianNB : Naive Bayes of numbers.
+    Friedman : Friedman's two parameters, each from 0 to 1.
+    NormalInverseWishart : Prior of mean and covariance of a class.
+
     Notes
     -----
     With n rows, d columns and K classes, `fit` takes O(n d^2) time and the sums O(K d^2) memory; `predict` takes O(n
@@ -200,6 +206,28 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         A row that makes up nearly all of the scatter of its class leaves but rounding when it is subtracted. Its class
         is then counted again without it, if X and y hold all rows of that class (with weights of at most one); if not,
         a `PrecisionWarning` names the row.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+            Rows that were counted, with their labels and the weight they were counted with.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            Logarithms of P(class | row), the classes in the order of `classes_`.
+
+        See Also
+        --------
+        leave_one_out : Score rows that were counted, each against the model without it.
+        predict_log_proba : Give the logarithm of the probabilities, never floored.
+
+        Examples
+        --------
+        >>> from bayeswater import GaussianClassifier
+        >>> X, y = [[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1]
+        >>> GaussianClassifier(covariance="shared").fit(X, y).loo_predict_log_proba(X, y).argmax(axis=1)
+        array([0, 0, 0, 1, 1, 1])
         """
         return super().loo_predict_log_proba(X, y, sample_weight)
 
@@ -209,6 +237,27 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         It has the other parameters of this one. Only "spherical" leaves shrinkage to a sphere out, which changes
         nothing in what is a sphere already.
 
+        >>> model = GaussianClassifier().fit([[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1])
+        >>> model.with_covariance("diagonal").n_parameters, model.n_parameters
+        (9, 11)
+
+        Parameters
+        ----------
+        covariance : str
+            Form of the covariance, as in the class.
+
+        Returns
+        -------
+        GaussianClassifier
+            A new model.
+
+        See Also
+        --------
+        n_parameters : Number of free parameters: K - 1 for the classes, the means, and those of the covariances.
+
+        Examples
+        --------
+        >>> from bayeswater import GaussianClassifier
         >>> model = GaussianClassifier().fit([[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1])
         >>> model.with_covariance("diagonal").n_parameters, model.n_parameters
         (9, 11)
@@ -343,11 +392,23 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         Parameters
         ----------
         X : rows
+            A table, as in `predict`.
 
         Returns
         -------
         array of shape (n_rows, n_axes)
             At most one axis less than there are classes.
+
+        See Also
+        --------
+        discriminant_axes_ : Axes of largest difference between classes, first ones first.
+
+        Examples
+        --------
+        >>> from bayeswater import GaussianClassifier
+        >>> X, y = [[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1]
+        >>> GaussianClassifier(covariance="shared").fit(X, y).transform(X).shape
+        (6, 1)
         """
         table = self._table(X)
         return projected(table, *self._axes())
@@ -379,7 +440,31 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         return covariances
 
     def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
-        """Draw rows from the model: X, in the form `fit` was given, and their classes (n,)."""
+        """Draw rows from the model: X, in the form `fit` was given, and their classes (n,).
+
+        Parameters
+        ----------
+        n : int, default 1
+            Number of rows.
+        random_state : int, RandomState or None, default None
+            Seed.
+
+        Returns
+        -------
+        tuple (X, y)
+            A table of n rows, in the form `fit` was given, and their classes (n,).
+
+        See Also
+        --------
+        tables : Give the class prior, mean and standard deviation of the columns.
+
+        Examples
+        --------
+        >>> from bayeswater import GaussianClassifier
+        >>> X, y = [[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1]
+        >>> GaussianClassifier(covariance="shared").fit(X, y).sample(4, random_state=0)[0].shape
+        (4, 2)
+        """
         rng, codes = draw_classes(self._joint().log_prior, n, random_state)
         p = self._densities
         require_density(p.blend.has_density, codes, self.classes_)
@@ -390,6 +475,23 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
 
         There is one table of covariances for each class, or one for all where they share it; the diagonal forms need
         none.
+
+        Returns
+        -------
+        dict {name: frame}
+            Frames of the library that `fit` was given.
+
+        See Also
+        --------
+        means_ : Mean of each class and column (with a prior, the location of its Student-t).
+        covariances_ : Covariance of each class.
+
+        Examples
+        --------
+        >>> from bayeswater import GaussianClassifier
+        >>> X, y = [[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1]
+        >>> list(GaussianClassifier(covariance="shared").fit(X, y).tables())
+        ['class', 'columns', 'covariance']
         """
         names, covariances = self._column_names(), self.covariances_
         columns: dict[str, Any] = {"column": names}
@@ -416,6 +518,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         Parameters
         ----------
         X : rows
+            A table, as in `predict`.
         against : label, or one label for each row, optional
             The class to compare with; default the runner-up.
         lang : {"en", "zh"}, default "en"
@@ -425,6 +528,11 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         -------
         Explanations
             Print it, or take ``.contributions`` and ``.to_frame()``.
+
+        See Also
+        --------
+        predict_proba : Give the probability of each class, calibrated if that was asked for.
+        next_best : Say which missing cell of a row to ask for next.
 
         Examples
         --------
@@ -462,6 +570,23 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
     def to_quadratic(self) -> QuadraticForm:
         """Write log P(class, x) as a square in x, for any form of covariance.
 
+        >>> model = GaussianClassifier().fit([[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1])
+        >>> bool(np.allclose(model.to_quadratic().scores([[3, 1]]), model.predict_joint_log_proba([[3, 1]])))
+        True
+
+        Returns
+        -------
+        QuadraticForm
+            The matrices, weights and intercepts of the classes.
+
+        See Also
+        --------
+        to_linear : Write the posterior as softmax(W x + b), where the log-odds are linear in the features.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayeswater import GaussianClassifier
         >>> model = GaussianClassifier().fit([[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1])
         >>> bool(np.allclose(model.to_quadratic().scores([[3, 1]]), model.predict_joint_log_proba([[3, 1]])))
         True

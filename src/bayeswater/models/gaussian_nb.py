@@ -76,6 +76,11 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
     statistics_ : Sums
         The sums that everything is read from.
 
+    See Also
+    --------
+    NaiveBayes : Naive Bayes of a mixed table.
+    GaussianClassifier : Gaussian classes, with any form of covariance.
+
     Notes
     -----
     With n rows, d columns and K classes, `fit` takes O(n d) time and the sums O(K d) memory; `predict` takes O(n d K).
@@ -211,6 +216,17 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
             Rows.
         y : array of shape (n,)
             Their classes.
+
+        See Also
+        --------
+        tables : Give the class prior.
+
+        Examples
+        --------
+        >>> from bayeswater import GaussianNB
+        >>> X, y = GaussianNB().fit([[0], [1], [8], [9]], ["a", "a", "b", "b"]).sample(3, random_state=0)
+        >>> X.shape, y.shape
+        ((3, 1), (3,))
         """
         rng, codes = draw_classes(self._joint().log_prior, n, random_state)
         p = self._parameters
@@ -224,6 +240,17 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
         -------
         dict {name: frame}
             Frames of the library that `fit` was given.
+
+        See Also
+        --------
+        theta_ : Mean of each class and column.
+        var_ : Smoothed variance of each class and column.
+
+        Examples
+        --------
+        >>> from bayeswater import GaussianNB
+        >>> list(GaussianNB().fit([[0], [1], [8], [9]], ["a", "a", "b", "b"]).tables())
+        ['class', 'columns']
         """
         p, names = self._parameters, self._column_names()
         columns: dict[str, Any] = {"column": names}

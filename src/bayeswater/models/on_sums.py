@@ -131,6 +131,7 @@ class OnSums(Base):
             iterator of Arrow batches, or a frame of Dask, Spark or Ray. It is read in pieces, as often as the model
             needs (see Notes); counts do not depend on how rows are divided into pieces.
         y : labels of any type, of shape (n_rows,)
+            The class of each row.
         sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
             A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
         target : str, optional
@@ -144,6 +145,12 @@ class OnSums(Base):
         Returns
         -------
         self
+            The object itself, fitted.
+
+        See Also
+        --------
+        partial_fit : Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
+        forget : Take rows out again: the sums become those of a fit that never saw them.
 
         Notes
         -----
@@ -155,6 +162,12 @@ class OnSums(Base):
         - for every choice that counts alone cannot make: the parents of `KDB` and `SKDB`, the columns of `SKDB` and of
           `AODE` with ``select=True``, the super-parent of `SPODE`, ``shrinkage="auto"``
         - for ``calibrate=True``
+
+        Examples
+        --------
+        >>> from bayeswater import GaussianNB
+        >>> GaussianNB().fit([[0], [1], [8], [9]], ["a", "a", "b", "b"]).class_count_
+        array([2., 2.])
         """
         if target is not None:
             return fit_source(self, X, y, sample_weight, target, checkpoint, progress)
@@ -202,15 +215,31 @@ class OnSums(Base):
 
         Parameters
         ----------
-        X, y, sample_weight : as in `fit`
+        X, y : as in `fit`
+            Further rows and their classes.
         classes : labels, optional
             Classes that there are although no row has them yet. As in scikit-learn, `GaussianNB`, `MultinomialNB`,
             `ComplementNB`, `BernoulliNB` and `CategoricalNB` need all classes there will be in the first call; into
             other models later rows may bring new ones.
+        sample_weight : weights of shape (n_rows,), optional
+            Weight of each row; default 1.
 
         Returns
         -------
         self
+            The object itself, fitted.
+
+        See Also
+        --------
+        fit : Learn from rows, forgetting what was learned before.
+        forget : Take rows out again: the sums become those of a fit that never saw them.
+
+        Examples
+        --------
+        >>> from bayeswater import CategoricalNB
+        >>> model = CategoricalNB().partial_fit([["red"]], ["cherry"], classes=["cherry", "pea"])
+        >>> model.partial_fit([["green"], ["green"]], ["pea", "pea"]).class_count_
+        array([1., 2.])
         """
         self._require_sums("partial_fit cannot add rows to them; call fit with all rows")
         known = self.__dict__.get("statistics_")
@@ -230,13 +259,26 @@ class OnSums(Base):
 
         Parameters
         ----------
-        X, y, sample_weight : rows that were counted, with the weight they were counted with
+        X, y, sample_weight : as in `fit`
+            Rows that were counted, with the weight they were counted with.
         remaining : (X, y) or (X, y, sample_weight), optional
             The rows that stay. Only needed when a subtraction would lose digits; it then recounts that class.
 
         Returns
         -------
         self
+            The object itself, fitted.
+
+        See Also
+        --------
+        partial_fit : Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
+
+        Examples
+        --------
+        >>> from bayeswater import CategoricalNB
+        >>> model = CategoricalNB().fit([["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"])
+        >>> model.forget([["red"]], ["cherry"]).class_count_
+        array([1., 1.])
         """
         self._require_fitted()
         self._require_sums("forget cannot take rows out of them; call fit with the rows that remain")
@@ -414,11 +456,24 @@ class OnSums(Base):
         Returns
         -------
         LinearForm
+            The weights W, the intercepts b, and the features x of rows.
 
         Raises
         ------
         ParameterError
             Where they are not, as with variances that differ between classes.
+
+        See Also
+        --------
+        to_logistic_regression : Give scikit-learn's `LogisticRegression` with the weights of `to_linear`.
+
+        Examples
+        --------
+        >>> from bayeswater import BernoulliNB
+        >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["a", "a", "b"])
+        >>> model.to_linear().weights.round(2)
+        array([[ 1.1 ,  0.  ],
+               [-0.69,  0.69]])
         """
         self._require_fitted()
         if self._is_calibrated:
@@ -437,13 +492,26 @@ class OnSums(Base):
 
         Parameters
         ----------
-        X, y : rows and labels to fit it on, optional
-        settings : parameters of `LogisticRegression`
+        X, y : rows and labels, optional
+            Rows to go on fitting with.
+        **settings : keywords
+            Parameters of `LogisticRegression`.
 
         Returns
         -------
         LogisticRegression
             It takes the features as numbers: what ``to_linear().design(X)`` gives.
+
+        See Also
+        --------
+        to_linear : Write the posterior as softmax(W x + b), where the log-odds are linear in the features.
+
+        Examples
+        --------
+        >>> from bayeswater import BernoulliNB
+        >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["a", "a", "b"])
+        >>> model.to_logistic_regression().classes_
+        array(['a', 'b'], dtype='<U1')
         """
         return self.to_linear().to_logistic_regression(X, y, **settings)
 

@@ -149,13 +149,20 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : a fitted classifier of Bayeswater, or a `Calibrated` or `BayesDecision` around one
-    path : str or path of the file; ``.bayes`` is the usual ending
+    model : fitted model
+        A classifier or network of Bayeswater, or a `Calibrated` or `BayesDecision` around one.
+    path : str or path
+        The file; ``.bayes`` is the usual ending.
 
     Raises
     ------
     ModelFileError
         Where the file cannot be written, or the model holds something that a file cannot, such as a function.
+
+    See Also
+    --------
+    load : Read a model from a file that `save` wrote: equal to the saved one, to the bit.
+    export : Write a fitted classifier as a program that gives the same answers without this library.
 
     Examples
     --------
@@ -198,6 +205,20 @@ def load(path: str | os.PathLike[str]) -> Any:
     ------
     ModelFileError
         Where there is no such file, or it is damaged, of another kind or of an unknown version.
+
+    See Also
+    --------
+    save : Write a fitted model to a file, in the place of the one that is there.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from bayeswater import GaussianNB, load, save
+    >>> with TemporaryDirectory() as folder:
+    ...     save(GaussianNB().fit([[0], [1], [8], [9]], ["a", "a", "b", "b"]), Path(folder) / "level.bayes")
+    ...     load(Path(folder) / "level.bayes").predict([[7]])
+    array(['b'], dtype='<U1')
     """
     return read_document(Path(path), _restored)
 

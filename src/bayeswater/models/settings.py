@@ -34,7 +34,7 @@ def documented_as_in(*others: type) -> Callable[[type[Kind]], type[Kind]]:
     """
 
     def documented(kind: type[Kind]) -> type[Kind]:
-        text = cleandoc(kind.__doc__ or "")
+        text = cleandoc(kind.__doc__ or "") + "\n"
         for other in others:
             said = re.findall(r"^(\w+(?:, \w+)*)( : .*\n(?:    .*\n)*)", cleandoc(other.__doc__ or "") + "\n", re.M)
 

@@ -291,11 +291,25 @@ class WeighsTerms(Base):
 
         Parameters
         ----------
-        X, y, sample_weight : the rows that are counted now, as in `fit`, or some of them
+        X, y, sample_weight : as in `fit`
+            The rows that are counted now, or some of them.
 
         Returns
         -------
         self
+            The object itself, fitted.
+
+        See Also
+        --------
+        partial_fit : Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
+        forget : Take rows out again: the sums become those of a fit that never saw them.
+
+        Examples
+        --------
+        >>> from bayeswater import NaiveBayes
+        >>> X, y = [["red"], ["red"], ["green"], ["green"]], ["cherry", "cherry", "pea", "pea"]
+        >>> NaiveBayes(calibrate=True).fit(X, y).refresh(X, y).predict([["red"]])
+        array(['cherry'], dtype='<U6')
         """
         self._require_fitted()
         self._require_weights()

@@ -224,14 +224,20 @@ def audit(
 
     Parameters
     ----------
-    model : fitted classifier with `predict_proba`; those of Bayeswater also tell what columns add
-    X : rows, which the model was better not fitted on
-    y : their true classes (n_rows,), or the name of the column of X that holds them
-    group : name of a column of X, whether the model reads it or not, or a label for each row (n_rows,)
-    positive : class whose rates are given; of two classes by default the second
+    model : fitted classifier
+        It has `predict_proba`. For a model of Bayeswater the audit also says what columns add.
+    X : rows
+        A table; better one that the model was not fitted on.
+    y : labels of shape (n_rows,), or str
+        The true classes, or the name of the column of X that holds them.
+    group : str, or labels of shape (n_rows,)
+        Name of a column of X, whether the model reads it or not, or the group of each row.
+    positive : label, optional
+        Class whose rates are given; of two classes the default is the second.
     loss : Loss, or anything that `Loss` reads, optional
         What decisions cost; without it no cost is told, since that of errors alike is the error.
-    sample_weight : weights (n_rows,), optional
+    sample_weight : weights of shape (n_rows,), optional
+        Weight of each row; default 1.
     lang : {"en", "zh"}, default "en"
         Language in which it is printed.
 
@@ -246,6 +252,11 @@ def audit(
         Where `group` names no column.
     ParameterError
         Where there is but one group, or more than 50; or, of more than two classes, none is named.
+
+    See Also
+    --------
+    compare : Compare models on the same folds: error, log-loss, calibration error, seconds and sizes.
+    drift : Tell which columns follow another law than before, class by class.
 
     Examples
     --------

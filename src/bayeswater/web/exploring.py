@@ -132,10 +132,12 @@ def explore(
 
     Parameters
     ----------
-    model : fitted classifier, or BayesianNetwork
+    model : fitted classifier or BayesianNetwork
+        What the page shows.
     rows : table in memory, optional
         Rows to look at; the first 50,000 are shown.
-    y : true classes of the rows, optional
+    y : labels of shape (n_rows,), optional
+        True classes of the rows.
     target : str, optional
         Column of `rows` that holds them; by default the one that the model does not read and that holds its classes.
     name : str, optional
@@ -151,6 +153,19 @@ def explore(
     -------
     Exploration
         ``.address`` is the page, ``.close()`` ends it, ``.wait()`` serves until Ctrl-C.
+
+    See Also
+    --------
+    look : Look at a table before anything is learned from it.
+    audit : Say how a classifier does in each group of rows, and which columns carry the difference.
+
+    Examples
+    --------
+    >>> from bayeswater import GaussianNB, explore
+    >>> page = explore(GaussianNB().fit([[0], [1], [8], [9]], ["a", "a", "b", "b"]), open_browser=False)
+    >>> page.address.startswith("http://127.0.0.1:")
+    True
+    >>> page.close()
     """
     from bayeswater.web.subjects import subject_of
 

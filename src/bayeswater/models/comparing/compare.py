@@ -114,6 +114,7 @@ def compare(
     X : data frame (pandas, polars, pyarrow) or array of shape (n_rows, n_columns)
         With `target`, also a file or another source of rows, which are read into memory: folds are drawn from all.
     y : labels of any type, of shape (n_rows,)
+        The class of each row.
     target : str, optional
         Name of the column of X that holds the labels, in the place of y. Rows without a label are left out.
     models : list of names, or dict of names and classifiers, optional
@@ -133,13 +134,19 @@ def compare(
         Seed of the folds, and of the peers.
     sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
         A row of weight w counts as w equal rows, in learning and in validating.
-    progress : function of (fits done, fits in all, name of the next model), optional
+    progress : function, optional
+        It is called with the number of fits done, that of all, and the name of the next model.
 
     Returns
     -------
     Comparison
         Made to be printed; ``.best`` is the model of least log-loss, ``.fit_best(X, y)`` fits it on all rows (of a
         source, ``.fit_best(source, target=...)``), and ``.to_frame()`` gives the figures.
+
+    See Also
+    --------
+    BayesEnsemble : An ensemble of classifiers on counts, which needs no tuning.
+    look : Look at a table before anything is learned from it.
 
     Examples
     --------

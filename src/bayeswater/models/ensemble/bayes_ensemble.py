@@ -92,6 +92,12 @@ class BayesEnsemble(BayesClassifier):
     columns_ : ColumnPlan
         How each column is read, and why.
 
+    See Also
+    --------
+    NaiveBayes : Naive Bayes of a mixed table.
+    AODE : Averaged one-dependence estimators.
+    compare : Compare models on the same folds: error, log-loss, calibration error, seconds and sizes.
+
     Notes
     -----
     In `explain`, a cell is worth what it adds to the log-odds of the whole ensemble when it becomes known, in the mean
@@ -149,6 +155,7 @@ class BayesEnsemble(BayesClassifier):
             With `target`, also a file or another source of rows; members look at them many times, so they are read
             into memory.
         y : labels of any type, of shape (n_rows,)
+            The class of each row.
         sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
             A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
         target : str, optional
@@ -159,6 +166,21 @@ class BayesEnsemble(BayesClassifier):
         Returns
         -------
         self
+            The object itself, fitted.
+
+        See Also
+        --------
+        refresh : Learn everything anew from all rows that are to count, with the seed of the last fit.
+        partial_fit : Count further rows.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesEnsemble
+        >>> X, y = [["red"], ["green"]] * 10, ["cherry", "pea"] * 10
+        >>> BayesEnsemble(members={"aode": 1, "trees-sqrt": 0, "trees-all": 0, "linear": 0}, random_state=0).fit(
+        ...     X, y
+        ... ).class_count_
+        array([10., 10.])
         """
         if target is not None:
             self._require_parameters()  # before the rows are read
@@ -175,10 +197,26 @@ class BayesEnsemble(BayesClassifier):
         Parameters
         ----------
         X, y, sample_weight : as in `fit`
+            All rows that are to count.
 
         Returns
         -------
         self
+            The object itself, fitted.
+
+        See Also
+        --------
+        fit : Learn structure, counts, temperatures and weights from rows, forgetting what was learned before.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesEnsemble
+        >>> X, y = [["red"], ["green"]] * 10, ["cherry", "pea"] * 10
+        >>> model = BayesEnsemble(
+        ...     members={"aode": 1, "trees-sqrt": 0, "trees-all": 0, "linear": 0}, random_state=0
+        ... ).fit(X, y)
+        >>> model.refresh(X[4:], y[4:]).class_count_
+        array([8., 8.])
         """
         check_is_fitted(self)
         return self._fit(X, y, sample_weight, self.report_.seed)
@@ -210,13 +248,33 @@ class BayesEnsemble(BayesClassifier):
 
         Parameters
         ----------
-        X, y, sample_weight : as in `fit`
+        X, y : as in `fit`
+            Further rows and their classes.
         classes : labels, optional
             Classes that there are although no row of the first call has them.
+        sample_weight : weights of shape (n_rows,), optional
+            Weight of each row; default 1.
 
         Returns
         -------
         self
+            The object itself, fitted.
+
+        See Also
+        --------
+        fit : Learn structure, counts, temperatures and weights from rows, forgetting what was learned before.
+        forget : Take rows out of all counts, exactly.
+        refresh : Learn everything anew from all rows that are to count, with the seed of the last fit.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesEnsemble
+        >>> X, y = [["red"], ["green"]] * 10, ["cherry", "pea"] * 10
+        >>> model = BayesEnsemble(
+        ...     members={"aode": 1, "trees-sqrt": 0, "trees-all": 0, "linear": 0}, random_state=0
+        ... ).fit(X, y)
+        >>> model.partial_fit([["red"]], ["cherry"]).class_count_
+        array([11., 10.])
         """
         declared = None if classes is None else declared_classes(classes)
         if "_stack" not in self.__dict__:
@@ -232,11 +290,28 @@ class BayesEnsemble(BayesClassifier):
 
         Parameters
         ----------
-        X, y, sample_weight : rows that were counted, with the weight they were counted with
+        X, y, sample_weight : as in `fit`
+            Rows that were counted, with the weight they were counted with.
 
         Returns
         -------
         self
+            The object itself, fitted.
+
+        See Also
+        --------
+        partial_fit : Count further rows.
+        refresh : Learn everything anew from all rows that are to count, with the seed of the last fit.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesEnsemble
+        >>> X, y = [["red"], ["green"]] * 10, ["cherry", "pea"] * 10
+        >>> model = BayesEnsemble(
+        ...     members={"aode": 1, "trees-sqrt": 0, "trees-all": 0, "linear": 0}, random_state=0
+        ... ).fit(X, y)
+        >>> model.forget(X[:2], y[:2]).class_count_
+        array([9., 9.])
         """
         check_is_fitted(self)
         rows = self._counted(X, y, sample_weight, forgotten=True)
@@ -324,20 +399,64 @@ class BayesEnsemble(BayesClassifier):
         return log_proba if weights is None else weights.applied(log_proba, self._stack.class_count)
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """Refuse: of an ensemble the posterior is known, and no P(row).
+        """Refuse: an ensemble has P(class | row), and no P(row).
+
+        Parameters
+        ----------
+        X : rows
+            Not used.
+
+        Returns
+        -------
+        array
+            Never: it raises `ParameterError`.
 
         Raises
         ------
         ParameterError
+
+        See Also
+        --------
+        predict_log_proba : Give the logarithm of the probabilities, never floored.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesEnsemble
+        >>> BayesEnsemble().predict_joint_log_proba([[1]])
+        Traceback (most recent call last):
+            ...
+        bayeswater.errors.ParameterError: ...
         """
         raise ParameterError(NO_JOINT)
 
     def log_evidence(self, X: Any) -> Array:
-        """Refuse: of an ensemble the posterior is known, and no P(row).
+        """Refuse: an ensemble has P(class | row), and no P(row).
+
+        Parameters
+        ----------
+        X : rows
+            Not used.
+
+        Returns
+        -------
+        array
+            Never: it raises `ParameterError`.
 
         Raises
         ------
         ParameterError
+
+        See Also
+        --------
+        predict_log_proba : Give the logarithm of the probabilities, never floored.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesEnsemble
+        >>> BayesEnsemble().log_evidence([[1]])
+        Traceback (most recent call last):
+            ...
+        bayeswater.errors.ParameterError: ...
         """
         return self.predict_joint_log_proba(X)
 
@@ -371,40 +490,128 @@ class BayesEnsemble(BayesClassifier):
         return ClassCounts(self._classes, self._stack.class_count)
 
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """Refuse: structures and the pool were chosen by all rows; `report_` tells how good they are on others.
+        """Refuse: all rows took part in choosing structures and pool; `report_` has figures of held-out rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight : rows
+            Not used.
+
+        Returns
+        -------
+        array
+            Never: it raises `ParameterError`.
 
         Raises
         ------
         ParameterError
+
+        See Also
+        --------
+        predict_log_proba : Give the logarithm of the probabilities, never floored.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesEnsemble
+        >>> BayesEnsemble().loo_predict_log_proba([[1]], ["a"])
+        Traceback (most recent call last):
+            ...
+        bayeswater.errors.ParameterError: ...
         """
         raise ParameterError(NOT_WITHOUT_ROWS)
 
     def leave_one_out(self, batches: Any) -> LeaveOneOut:
-        """Refuse: structures and the pool were chosen by all rows; `report_` tells how good they are on others.
+        """Refuse: all rows took part in choosing structures and pool; `report_` has figures of held-out rows.
+
+        Parameters
+        ----------
+        batches : rows
+            Not used.
+
+        Returns
+        -------
+        LeaveOneOut
+            Never: it raises `ParameterError`.
 
         Raises
         ------
         ParameterError
+
+        See Also
+        --------
+        score : Give the share of the rows whose class is predicted.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesEnsemble
+        >>> BayesEnsemble().leave_one_out([])
+        Traceback (most recent call last):
+            ...
+        bayeswater.errors.ParameterError: ...
         """
         raise ParameterError(NOT_WITHOUT_ROWS)
 
     def calibrate_with(self, review: LeaveOneOut) -> Self:
-        """Refuse: an ensemble is calibrated always, by the rows that its structures have not seen.
+        """Refuse: an ensemble is always calibrated, by rows that its structures have not seen.
+
+        Parameters
+        ----------
+        review : LeaveOneOut
+            Not used.
+
+        Returns
+        -------
+        self
+            Never: it raises `ParameterError`.
 
         Raises
         ------
         ParameterError
+
+        See Also
+        --------
+        predict_proba : Give the probability of each class, calibrated if that was asked for.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesEnsemble
+        >>> BayesEnsemble().calibrate_with(None)
+        Traceback (most recent call last):
+            ...
+        bayeswater.errors.ParameterError: ...
         """
         raise ParameterError("BayesEnsemble is calibrated always, by rows that its structures have not seen")
 
     def next_best(
         self, row: Any, loss: Any = None, costs: Any = None, *, prior: Any = None, lang: str = "en"
     ) -> NextBest:
-        """Refuse: of an ensemble the posterior is known, and no distribution of a cell.
+        """Refuse: an ensemble has P(class | row), and no distribution of a cell.
+
+        Parameters
+        ----------
+        row, loss, costs, prior, lang : as in other models
+            Not used.
+
+        Returns
+        -------
+        NextBest
+            Never: it raises `ParameterError`.
 
         Raises
         ------
         ParameterError
+
+        See Also
+        --------
+        explain : Say for each row why it gets its class rather than another.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesEnsemble
+        >>> BayesEnsemble().next_best({})
+        Traceback (most recent call last):
+            ...
+        bayeswater.errors.ParameterError: ...
         """
         raise ParameterError(
             "BayesEnsemble knows P(class | row) and no distribution of what a missing cell may hold; NaiveBayes, AODE "
@@ -439,11 +646,26 @@ class BayesEnsemble(BayesClassifier):
         return int(own + 3 * len(self._stack.committees) + len(self.classes_))
 
     def tables(self) -> dict[str, Any]:
-        """Give the classes, and what each kind of member has to say in the pool, as labelled frames by name.
+        """Give the classes, and the weight of each kind of member in the pool, as labelled frames by name.
 
         Returns
         -------
-        dict {name: frame}, of the library whose frames `fit` was given
+        dict {name: frame}
+            Frames of the library that `fit` was given.
+
+        See Also
+        --------
+        columns_ : How each column is read, and why.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesEnsemble
+        >>> X, y = [["red"], ["green"]] * 10, ["cherry", "pea"] * 10
+        >>> model = BayesEnsemble(
+        ...     members={"aode": 1, "trees-sqrt": 0, "trees-all": 0, "linear": 0}, random_state=0
+        ... ).fit(X, y)
+        >>> list(model.tables())
+        ['class', 'families']
         """
         check_is_fitted(self)
         classes = {"class": self.classes_, "count": self.class_count_, "probability": self._scored_prior()}

@@ -120,6 +120,13 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
     statistics_ : Sums
         The sums that everything is read from.
 
+    See Also
+    --------
+    AODE : Averaged one-dependence estimators.
+    BayesEnsemble : An ensemble of classifiers on counts, which needs no tuning.
+    CategoricalNB : Naive Bayes of categories.
+    GaussianNB : Naive Bayes of numbers.
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -175,10 +182,23 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         Parameters
         ----------
         batches : iterable of (X, y) or (X, y, sample_weight)
+            The pieces.
 
         Returns
         -------
         self
+            The object itself, fitted.
+
+        See Also
+        --------
+        fit : Learn from rows, forgetting what was learned before.
+        partial_fit : Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
+
+        Examples
+        --------
+        >>> from bayeswater import NaiveBayes
+        >>> NaiveBayes().fit_batches([([["red"]], ["cherry"]), ([["green"]], ["pea"])]).class_count_
+        array([1., 1.])
         """
         return self._learned_from(Batches(batches, type(self).__name__))
 
@@ -219,11 +239,24 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
 
         Parameters
         ----------
-        factor : number over 0 and up to 1
+        factor : float
+            More than 0, and 1 at most.
 
         Returns
         -------
         self
+            The object itself.
+
+        See Also
+        --------
+        partial_fit : Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
+        forget : Take rows out again: the sums become those of a fit that never saw them.
+
+        Examples
+        --------
+        >>> from bayeswater import NaiveBayes
+        >>> NaiveBayes().fit([["red"], ["green"]], ["cherry", "pea"]).decay(0.5).class_count_
+        array([0.5, 0.5])
         """
         self._require_fitted()
         require_decay(factor, self.statistics_.class_count.count)
@@ -342,9 +375,13 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         Parameters
         ----------
         X : rows
-        level : probability that the interval holds
-        n_draws : draws of the parameters
-        random_state : seed of the draws; the interval of a row does not depend on the other rows of X
+            A table, as in `predict`.
+        level : float, default 0.95
+            Probability that the interval holds the true value.
+        n_draws : int, default 1000
+            Number of draws of the parameters.
+        random_state : int, default 0
+            Seed of the draws. The interval of a row does not depend on the other rows of X.
         lang : {"en", "zh"}, default "en"
             Language in which they are printed.
 
@@ -353,6 +390,18 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         CredibleIntervals
             ``probability``, ``low`` and ``high`` (n_rows, n_classes), and ``support`` (n_rows,): how many rows of the
             predicted class have the row's rarest cell.
+
+        See Also
+        --------
+        novelty : Say how unlike the rows of the model each row is: near 0 for rows unlike them.
+        predict_proba : Give the probability of each class, calibrated if that was asked for.
+
+        Examples
+        --------
+        >>> from bayeswater import NaiveBayes
+        >>> model = NaiveBayes(alpha=1).fit([["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"])
+        >>> model.credible_interval([["red"]], n_draws=100).probability.round(2)
+        array([[0.77, 0.23]])
         """
         table, joint, count = self._table(X), self._mixed_joint(), self.class_count_
         decided, known = self._decided(table), self._known_cells(table)
@@ -389,12 +438,28 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         Parameters
         ----------
         X : rows
-        n_draws : rows to draw; no novelty is smaller than 1 / (1 + n_draws)
-        random_state : seed of the draws; the novelty of a row does not depend on the other rows of X
+            A table, as in `predict`.
+        n_draws : int, default 2000
+            Number of rows to draw. No novelty is smaller than 1 / (1 + n_draws).
+        random_state : int, default 0
+            Seed of the draws. The novelty of a row does not depend on the other rows of X.
 
         Returns
         -------
         array of shape (n_rows,)
+            Tail probabilities, above 0 and up to 1.
+
+        See Also
+        --------
+        log_evidence : Give the logarithm of P(row), the sum over all classes.
+        credible_interval : Say for each row how far P(class | row) may be from what is predicted.
+
+        Examples
+        --------
+        >>> from bayeswater import NaiveBayes
+        >>> model = NaiveBayes(alpha=1).fit([["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"])
+        >>> model.novelty([["red"]], n_draws=100)
+        array([1.])
         """
         X = materialised(X)
         table, joint = with_new_cells(self._table(X), self._raw(X)), self._mixed_joint().generative()
@@ -407,13 +472,23 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         A text that is read by complement counts, which score classes but are no distribution of texts, is taken here as
         its words are counted: the same sums read as a multinomial.
 
-        Parameters
-        ----------
-        X : rows, as in `predict`
-
         Returns
         -------
         array of shape (n_rows,)
+            Logarithms of P(row).
+
+        See Also
+        --------
+        novelty : Say how unlike the rows of the model each row is: near 0 for rows unlike them.
+        predict_joint_log_proba : Give the logarithm of P(row, class), before a calibration.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayeswater import NaiveBayes
+        >>> model = NaiveBayes(alpha=1).fit([["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"])
+        >>> np.exp(model.log_evidence([["red"]])).round(3)
+        array([0.583])
         """
         return log_evidence(score(self._mixed_joint().generative(), self._table(X), None))
 
@@ -450,7 +525,20 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
 
         Returns
         -------
-        dict {name: frame}, of the library whose frames `fit` was given
+        dict {name: frame}
+            Frames of the library that `fit` was given.
+
+        See Also
+        --------
+        columns_ : Family of each column, and why.
+        network_tables : Give the model as a Bayesian network: the class, and every column with its parents.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayeswater import NaiveBayes
+        >>> list(NaiveBayes().fit(pd.DataFrame({"colour": ["red", "green"]}), ["cherry", "pea"]).tables())
+        ['class', 'colour']
         """
         self._require_fitted()
         found: dict[str, Any] = {}
@@ -465,7 +553,19 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
 
         Returns
         -------
-        NetworkTables, of which `to_network` makes a network
+        NetworkTables
+            Names, states, parents and tables of the class and of all columns.
+
+        See Also
+        --------
+        to_network : Give the fitted model as a network, in which the class is a variable like any other.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayeswater import NaiveBayes
+        >>> NaiveBayes().fit(pd.DataFrame({"colour": ["red", "green"]}), ["cherry", "pea"]).network_tables().names
+        ('class', 'colour')
         """
         joint = self._mixed_joint()
         return NetworkTables.of_star(self.classes_, joint.log_prior, state_shares(joint, self.columns_))
@@ -477,12 +577,31 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
 
         Parameters
         ----------
-        n : number of rows
-        random_state : seed or generator, optional
+        n : int, default 1
+            Number of rows.
+        random_state : int, RandomState or None, default None
+            Seed.
 
         Returns
         -------
-        X, y : table of n rows, labels of shape (n,)
+        tuple (X, y)
+            A table of n rows, and their classes (n,).
+
+        See Also
+        --------
+        log_evidence : Give the logarithm of P(row), the sum over all classes.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayeswater import NaiveBayes
+        >>> X, y = (
+        ...     NaiveBayes()
+        ...     .fit(pd.DataFrame({"colour": ["red", "green"]}), ["cherry", "pea"])
+        ...     .sample(5, random_state=0)
+        ... )
+        >>> X.shape, y.shape
+        ((5, 1), (5,))
         """
         rng, codes = draw_classes(self._joint().log_prior, n, random_state)
         drawn: dict[str, Any] = {}

@@ -106,6 +106,13 @@ class AODE(WeighsTerms, StateClassifier):
     statistics_ : Sums
         The counts that everything is read from.
 
+    See Also
+    --------
+    A2DE : Averaged two-dependence estimators.
+    SPODE : One-dependence estimator with a super-parent.
+    TAN : Tree-augmented naive Bayes.
+    NaiveBayes : Naive Bayes of a mixed table.
+
     Notes
     -----
     With n rows, d columns of s states and K classes, `fit` takes O(n d^2) time and the counts of pairs O(K d^2 s^2)
@@ -264,11 +271,25 @@ class AODE(WeighsTerms, StateClassifier):
 
         Parameters
         ----------
-        column, parent : names of two columns, or in a table without names their positions
+        column, parent : str or int
+            Names of two columns, or in a table without names their positions.
 
         Returns
         -------
-        frame of the library that `fit` was given
+        frame
+            Of the library that `fit` was given.
+
+        See Also
+        --------
+        tables : Give the class prior.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayeswater import AODE
+        >>> X = pd.DataFrame({"a": ["no", "no", "yes", "yes"] * 5, "b": ["no", "yes", "no", "yes"] * 5})
+        >>> AODE().fit(X, ["same", "other", "other", "same"] * 5).pair_table("a", "b").shape
+        (4, 4)
         """
         self._require_fitted()
         names = pairs_of(self.statistics_).schema.names
@@ -329,6 +350,11 @@ class A2DE(StateClassifier):
     ----------
     columns_, classes_, class_count_, class_log_prior_, statistics_ : as in `AODE`
 
+    See Also
+    --------
+    AODE : Averaged one-dependence estimators.
+    KDB : Naive Bayes with k parents for each column.
+
     Notes
     -----
     With n rows, d columns of s states and K classes, `fit` takes O(n d^3) time and the counts of triples O(K d^3 s^3)
@@ -385,11 +411,27 @@ class A2DE(StateClassifier):
 
         Parameters
         ----------
-        first, second : names of two columns, or in a table without names their positions
+        first, second : str or int
+            Names of two columns, or in a table without names their positions.
 
         Returns
         -------
-        frame of the library that `fit` was given
+        frame
+            Of the library that `fit` was given.
+
+        See Also
+        --------
+        triple_table : Give P(state of a column | class, states of its two parents) as a labelled frame.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayeswater import A2DE
+        >>> X = pd.DataFrame(
+        ...     {"a": ["no", "no", "yes", "yes"] * 5, "b": ["no", "yes", "no", "yes"] * 5, "c": ["u", "v"] * 10}
+        ... )
+        >>> A2DE().fit(X, ["same", "other", "other", "same"] * 5).pair_table("a", "b").shape
+        (4, 4)
         """
         i, j = self._places(first, second)
         share = np.exp(self._joint().log_root((max(i, j), min(i, j))))
@@ -400,12 +442,29 @@ class A2DE(StateClassifier):
 
         Parameters
         ----------
-        column : name of a column, or in a table without names its position
-        parents : those of two others
+        column : str or int
+            Name of a column, or in a table without names its position.
+        parents : pair of str or int
+            Two other columns.
 
         Returns
         -------
-        frame of the library that `fit` was given
+        frame
+            Of the library that `fit` was given.
+
+        See Also
+        --------
+        pair_table : Give P(class, state of one column, state of another) as a labelled frame.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayeswater import A2DE
+        >>> X = pd.DataFrame(
+        ...     {"a": ["no", "no", "yes", "yes"] * 5, "b": ["no", "yes", "no", "yes"] * 5, "c": ["u", "v"] * 10}
+        ... )
+        >>> A2DE().fit(X, ["same", "other", "other", "same"] * 5).triple_table("a", ("b", "c")).shape
+        (8, 5)
         """
         j, *above = self._places(column, *parents)
         joint: SuperPairs = self._joint()

@@ -135,7 +135,7 @@ def _given_parents(given: Mapping[Any, Any], names: tuple[str, ...]) -> Parents:
 
 @documented_as_in(AODE)
 class KDB(SeveralParents, StateClassifier):
-    """k-dependence Bayes: P(y, x) = P(y) prod_j P(x_j | y, the k parents of j).
+    """K-dependence Bayes: P(y, x) = P(y) prod_j P(x_j | y, the k parents of j).
 
     Columns are ordered by what they tell about the class, MI(X; Y). The parents of a column are those k before it with
     the largest CMI(X_i; X_j | Y). The first fit decides them; later rows are counted with them. With k = 0 it is naive
@@ -157,13 +157,14 @@ class KDB(SeveralParents, StateClassifier):
     parents : dict {column: list of columns}, optional
         The parents themselves, where they are known, the strongest first; `k` and `theta` are not asked then. The
         ``counted_parents_`` of another model make this one count as it does, so that the two can be added.
+    columns, discretize : as in `AODE`
+    alpha : float, default 1
+        Strength of the smoothing; with back-off, that of the class prior and of F_0.
     smoothing : {"back-off", "m-estimate", "laplace"}, default "back-off"
         Whether levels are drawn towards each other, or each is smoothed for itself, as by `AODE`.
     class_free : float, default 0.3
         Share lambda of what the parents say without the class, in what a level is drawn towards.
-    alpha : float, default 1
-        Strength of the smoothing; with back-off, that of the class prior and of F_0.
-    columns, discretize, class_prior, class_weight, missing, unseen, calibrate : as in `AODE`
+    class_prior, class_weight, missing, unseen, calibrate : as in `AODE`
 
     Attributes
     ----------
@@ -174,6 +175,12 @@ class KDB(SeveralParents, StateClassifier):
     concentrations_ : dict
         Concentrations of the levels, where `smoothing` is "back-off".
     columns_, classes_, class_count_, class_log_prior_, statistics_ : as in `AODE`
+
+    See Also
+    --------
+    SKDB : KDB that selects columns and parents.
+    TAN : Tree-augmented naive Bayes.
+    A2DE : Averaged two-dependence estimators.
 
     Notes
     -----
@@ -266,8 +273,9 @@ class SKDB(SeveralParents, StateClassifier):
     parents : dict {column: list of columns}, optional
         Parents to choose from, where they are known, the strongest first; `max_k` is not asked then. The
         ``counted_parents_`` of another model make this one count as it does, so that the two can be added.
-    smoothing, class_free, alpha : as in `KDB`
-    columns, discretize, class_prior, class_weight, missing, unseen, calibrate : as in `AODE`
+    columns, discretize : as in `AODE`
+    alpha, smoothing, class_free : as in `KDB`
+    class_prior, class_weight, missing, unseen, calibrate : as in `AODE`
 
     Attributes
     ----------
@@ -283,6 +291,11 @@ class SKDB(SeveralParents, StateClassifier):
         All parents that each column was counted with, from which `k_` was chosen.
     concentrations_ : as in `KDB`
     columns_, classes_, class_count_, class_log_prior_, statistics_ : as in `AODE`
+
+    See Also
+    --------
+    KDB : Naive Bayes with k parents for each column.
+    BayesEnsemble : An ensemble of classifiers on counts, which needs no tuning.
 
     Notes
     -----

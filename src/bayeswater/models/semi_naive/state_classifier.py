@@ -198,10 +198,24 @@ class StateClassifier(OnSums, BayesClassifier):
         Parameters
         ----------
         batches : iterable of (X, y) or (X, y, sample_weight)
+            The pieces.
 
         Returns
         -------
         self
+            The object itself, fitted.
+
+        See Also
+        --------
+        fit : Learn from rows, forgetting what was learned before.
+        partial_fit : Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
+
+        Examples
+        --------
+        >>> from bayeswater import TAN
+        >>> pieces = [([["no", "no"], ["no", "yes"]], ["a", "b"]), ([["yes", "no"], ["yes", "yes"]], ["b", "a"])]
+        >>> TAN().fit_batches(pieces).class_count_
+        array([2., 2.])
         """
         return self._learned_from(Batches(batches, type(self).__name__))
 
@@ -431,7 +445,20 @@ class StateClassifier(OnSums, BayesClassifier):
 
         Returns
         -------
-        dict {name: frame}, of the library whose frames `fit` was given
+        dict {name: frame}
+            Frames of the library that `fit` was given.
+
+        See Also
+        --------
+        network_tables : Give the model as a Bayesian network: the class, and every column with its parents.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayeswater import TAN
+        >>> X = pd.DataFrame({"a": ["no", "no", "yes", "yes"] * 5, "b": ["no", "yes", "no", "yes"] * 5})
+        >>> list(TAN().fit(X, ["same", "other", "other", "same"] * 5).tables())
+        ['class', 'a', 'b']
         """
         joint = self._joint()
         if isinstance(joint, Forest | Dependence):
@@ -445,6 +472,19 @@ class StateClassifier(OnSums, BayesClassifier):
         -------
         NetworkTables
             Names, states, parents and tables of the class and of all columns; `to_network` makes a network of them.
+
+        See Also
+        --------
+        to_network : Give the fitted model as a network, in which the class is a variable like any other.
+        tables : Give the class prior.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayeswater import TAN
+        >>> X = pd.DataFrame({"a": ["no", "no", "yes", "yes"] * 5, "b": ["no", "yes", "no", "yes"] * 5})
+        >>> TAN().fit(X, ["same", "other", "other", "same"] * 5).network_tables().parents
+        ((), (0,), (0, 1))
         """
         self._require_fitted()
         return self._conditionals().network(self._names)
@@ -461,12 +501,27 @@ class StateClassifier(OnSums, BayesClassifier):
 
         Parameters
         ----------
-        n : number of rows
-        random_state : seed or generator, optional
+        n : int, default 1
+            Number of rows.
+        random_state : int, RandomState or None, default None
+            Seed.
 
         Returns
         -------
-        X, y : table of n rows, labels of shape (n,)
+        tuple (X, y)
+            A table of n rows, and their classes (n,).
+
+        See Also
+        --------
+        log_evidence : Give the logarithm of P(row), the sum over all classes.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayeswater import TAN
+        >>> X = pd.DataFrame({"a": ["no", "no", "yes", "yes"] * 5, "b": ["no", "yes", "no", "yes"] * 5})
+        >>> TAN().fit(X, ["same", "other", "other", "same"] * 5).sample(3, random_state=0)[0].shape
+        (3, 2)
         """
         rng, codes = draw_classes(self._joint().log_prior, n, random_state)
         states = self._joint().draw(codes, rng)

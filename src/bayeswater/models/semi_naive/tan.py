@@ -56,6 +56,12 @@ class TAN(StateClassifier):
         The parent of each column, None for a root.
     columns_, classes_, class_count_, class_log_prior_, statistics_ : as in `AODE`
 
+    See Also
+    --------
+    SPODE : One-dependence estimator with a super-parent.
+    AODE : Averaged one-dependence estimators.
+    KDB : Naive Bayes with k parents for each column.
+
     Notes
     -----
     With n rows, d columns of s states and K classes, `fit` takes O(n d^2) time and the counts of pairs O(K d^2 s^2)
@@ -180,6 +186,11 @@ class SPODE(StateClassifier):
     class_log_prior_ : array of shape (n_classes,)
         Of the rows that have the super-parent: it is counted in one piece with the class.
     columns_, classes_, class_count_, statistics_ : as in `AODE`
+
+    See Also
+    --------
+    AODE : Averaged one-dependence estimators.
+    TAN : Tree-augmented naive Bayes.
 
     Notes
     -----

@@ -77,7 +77,7 @@ def over_rows(method: Method) -> Method:
 
     Its docstring says what X may be.
     """
-    said = cleandoc(method.__doc__ or "")
+    said = cleandoc(method.__doc__ or "") + "\n"
     if HEADING in said:
         method.__doc__ = said.replace(HEADING, HEADING + ROWS, 1)
     else:
