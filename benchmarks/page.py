@@ -1,6 +1,5 @@
 """How long the local page takes to answer, measured inside a real browser: from a click until the bars have moved."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -25,48 +24,41 @@ FOLDER = Path(os.environ.get("BAYESWATER_DATA", "data")) / "networks"
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 N_ROWS, N_COLUMNS = 2_000, 50
 
-CLICK = """([selector, code]) => {
-  const meter = document.querySelector("[role=meter]"), told = document.body.dataset;
-  delete told.took;
-  const start = performance.now();
+CLICK = """([selector, code]) => window.waited = new Promise((told) => {
+  const view = document.querySelector("#view"), start = performance.now();
   let bars = null;
   const look = new MutationObserver(() => { bars ??= performance.now() - start; });
-  look.observe(meter, { attributes: true, attributeFilter: ["aria-valuenow"] });
-  document.querySelector("#view").removeAttribute("data-answered");
+  look.observe(document.querySelector("[role=meter]"), { attributes: true, attributeFilter: ["aria-valuenow"] });
+  view.removeAttribute("data-answered");
   const all = new MutationObserver(() => {
     look.disconnect();
     all.disconnect();
-    told.took = JSON.stringify([bars, performance.now() - start]);
+    told([bars, performance.now() - start]);
   });
-  all.observe(document.querySelector("#view"), { attributes: true, attributeFilter: ["data-answered"] });
+  all.observe(view, { attributes: true, attributeFilter: ["data-answered"] });
   document.querySelectorAll(selector)[code].click();
-}"""
-"""Clicks on a state; `took` are the milliseconds until the first bar moves, and until all answers are there."""
+})"""
+"""Clicks on a state; gives the milliseconds until the first bar moves, and until all answers are there.
 
-OBSERVE = """(place) => {
+The page waits by itself, and holds what it waits for: Playwright would ask it in every frame, which costs the browser
+as much as the answer does.
+"""
+
+OBSERVE = """(place) => window.waited = new Promise((told) => {
   const lines = [...document.querySelectorAll(".network .state")];
   const line = lines[place % lines.length];
   const start = performance.now();
-  const told = document.body.dataset;
-  delete told.took;
-  const look = new MutationObserver(() => { look.disconnect(); told.took = performance.now() - start; });
+  const look = new MutationObserver(() => { look.disconnect(); told(performance.now() - start); });
   const bars = { subtree: true, attributes: true, attributeFilter: ["aria-valuenow"] };
   look.observe(document.querySelector(".network"), bars);
   for (const kind of ["pointerdown", "pointerup"]) {
     line.dispatchEvent(new PointerEvent(kind, { bubbles: true, pointerId: 1 }));
   }
-}"""
-"""Observes or releases a state of a network; `took` are the milliseconds until a bar moves."""
+})"""
+"""Observes or releases a state of a network; gives the milliseconds until a bar moves."""
 
 NETWORKS = (("alarm", 0.050), ("munin", 1.0))
 """Networks, and the seconds that a click is to stay under."""
-
-
-def took(page: Any, gesture: str, asked: Any) -> Any:
-    """Do something in the page, and give the milliseconds it took; what waits for them in the page may be collected."""
-    page.evaluate(gesture, asked)
-    page.wait_for_selector("body[data-took]")
-    return json.loads(page.evaluate("document.body.dataset.took"))
 
 
 def lacks_browser() -> str | None:
@@ -110,7 +102,8 @@ def page_clicks(repeats: int) -> list[dict[str, Any]]:
         page.wait_for_selector("#view[data-answered]")
         page.wait_for_timeout(500)
         turns, start = max(10, 6 * repeats), process_time()
-        found = [took(page, CLICK, [".choice button:not([aria-pressed=true])", turn % 20]) for turn in range(turns)]
+        states = ".choice button:not([aria-pressed=true])"
+        found = [page.evaluate(CLICK, [states, turn % 20]) for turn in range(turns)]
         server = 1000 * (process_time() - start) / turns
     bars, answers = zip(*found, strict=True)
     what = {"what": f"a click in a row of {N_COLUMNS} columns"}
@@ -137,7 +130,7 @@ def network_clicks(repeats: int) -> list[dict[str, Any]]:
             found = []
             for turn in range(max(5, 4 * repeats)):
                 # The least likely states of a large network may be impossible together: one is observed, then released.
-                found.append(took(page, OBSERVE, 7 * (turn // 2)))
+                found.append(page.evaluate(OBSERVE, 7 * (turn // 2)))
                 page.wait_for_selector("body:not(.busy)")
                 page.wait_for_timeout(100)
         told.append({"network": name, **spread(found), "to be reached ms": 1000 * limit})

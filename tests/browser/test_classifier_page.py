@@ -212,6 +212,21 @@ def test_an_address_holds_the_state_and_two_browsers_do_not_disturb_each_other(t
     assert two.meters() == one.meters()
 
 
+def test_steps_that_follow_each_other_at_once_are_taken_back_one_by_one(tab):
+    own = tab()
+    page = own.show().page
+    page.evaluate(
+        """() => { for (const name of ["False", "True"])
+          document.querySelector(`[aria-label=owns_home] [data-state=${name}]`).click(); }"""
+    )
+    page.keyboard.press("Control+z")  # before either has an address
+    own.settled()
+    assert own.meters() == pytest.approx(proba({"owns_home": False}))
+    page.keyboard.press("Control+z")
+    own.settled()
+    assert own.meters() == pytest.approx(proba({}))
+
+
 def test_the_keyboard_alone_reaches_views_and_fields(tab):
     own = tab()
     page = own.show().page

@@ -32,13 +32,14 @@ def row_of_facts():
 
 
 def test_probabilities_and_reasons_of_a_row_add_up_to_what_the_model_says():
-    found, model = told("row", "posterior", {"facts": FACTS}), loan_model()
-    assert found["proba"] == model.predict_proba(row_of_facts())[0].tolist()
-    why = model.explain(row_of_facts())[0]
+    found, model = told("row", "why", {"facts": FACTS}), loan_model()
+    why, likely = model.explain(row_of_facts())[0], told("row", "posterior", {"facts": FACTS})
+    assert likely["proba"] == model.predict_proba(row_of_facts())[0].tolist()
+    assert model.classes_[likely["prediction"]] == model.classes_[found["prediction"]] == why.prediction
     assert found["intercept"] + sum(own["contribution"] for own in found["reasons"]) == pytest.approx(why.log_odds)
     assert found["log_odds"] == why.log_odds
     assert found["reasons"][0]["how"] == why.how(why.contributions[0])
-    chinese = told("row", "posterior", {"facts": FACTS, "lang": "zh"})["reasons"][0]["how"]
+    chinese = told("row", "why", {"facts": FACTS, "lang": "zh"})["reasons"][0]["how"]
     assert chinese != found["reasons"][0]["how"] and any(letter >= "\u4e00" for letter in chinese)
 
 
@@ -219,7 +220,7 @@ def test_hostile_names_states_and_texts_come_through_as_text():
 
 
 def test_an_unseen_state_is_told_beside_its_column():
-    assert told("row", "posterior", {"facts": {"occupation": "astronaut"}})["unseen"] == ["occupation"]
+    assert told("row", "why", {"facts": {"occupation": "astronaut"}})["unseen"] == ["occupation"]
 
 
 def test_a_change_that_turns_the_class_can_be_set_bins_and_times_of_day_too():

@@ -9,6 +9,7 @@ from bayeswater.data.reading.number_table import bin_labels
 from bayeswater.decision.loss import Loss
 from bayeswater.errors import BayesError
 from bayeswater.families.wording import shown
+from bayeswater.inference.log_space import best_class
 from bayeswater.models.streaming.answering import partial_rows
 from bayeswater.phrases import in_language
 from bayeswater.web.costs import loss_of, prior_of
@@ -31,34 +32,38 @@ def facts_of(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, 
 
 
 def posterior(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the probabilities of a row, and what makes up the log-odds of the likeliest class against another."""
+    """Give the probabilities of a row, and its class."""
+    model, X = partial_rows(subject.model, facts_of(subject, asked))
+    log_proba = np.asarray(model.predict_log_proba(X))
+    return {"proba": np.exp(log_proba[0]), "prediction": best_class(log_proba)[0]}
+
+
+def why(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what makes up the log-odds of the likeliest class of a row against another."""
     model, X = partial_rows(subject.model, facts_of(subject, asked))
     against = _label(subject, text_of(asked, "against"))
-    explained = model.explain(X, against, lang=language_of(asked).code)
-    why = explained[0]
-    left_out = {*why.missing, *why.unseen}
+    told = model.explain(X, against, lang=language_of(asked).code)[0]
+    left_out = {*told.missing, *told.unseen}
     reasons = [
         {
             "column": one.column,
             "value": shown(in_language(one.value, language_of(asked))),
             "contribution": one.contribution,
-            "how": why.how(one),
-            "words": [word._asdict() for word in why.words.get(one.column, ())[:20]],
+            "how": told.how(one),
+            "words": [word._asdict() for word in told.words.get(one.column, ())[:20]],
         }
-        for one in why.contributions
+        for one in told.contributions
         if one.column not in left_out
     ]
     return {
-        "proba": np.exp(explained.log_proba[0]),
-        "prediction": subject.labels.index(as_label(why.prediction)),
-        "against": subject.labels.index(as_label(why.against)),
-        "intercept": why.intercept,
+        "prediction": subject.labels.index(as_label(told.prediction)),
+        "against": subject.labels.index(as_label(told.against)),
+        "intercept": told.intercept,
         "reasons": reasons,
-        "log_odds": why.log_odds,
-        "calibrated_log_odds": why.calibrated_log_odds,
-        "unseen": why.unseen,
-        "is_impossible": why.is_impossible,
-        "summary": why.summary,
+        "log_odds": told.log_odds,
+        "calibrated_log_odds": told.calibrated_log_odds,
+        "unseen": told.unseen,
+        "is_impossible": told.is_impossible,
     }
 
 
@@ -200,4 +205,4 @@ def behind(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, An
     return {"likelihood": likelihood, "counts": counts, "is_density": curve is not None and curve.kind == "density"}
 
 
-ANSWERS = {"posterior": posterior, "what_next": what_next, "how_sure": how_sure, "behind": behind}
+ANSWERS = {"posterior": posterior, "why": why, "what_next": what_next, "how_sure": how_sure, "behind": behind}

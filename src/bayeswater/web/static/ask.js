@@ -2,6 +2,7 @@
 // slider is dragged, the last one is asked next. So bars move along, and nothing is worked out that nobody looks at.
 
 let key = null;
+let slow;
 const waiting = new Map(); // kinds that are under way: the turn of the question that comes next, or null
 
 export class Refused extends Error {}
@@ -33,6 +34,7 @@ export async function ask(subject, view, question, asked = {}) {
     if (!(await new Promise((turn) => waiting.set(kind, turn)))) return null;
   } else waiting.set(kind, null);
   document.body.classList.add("busy");
+  slow ??= setTimeout(() => document.body.classList.add("slow"), 300); // a sign of work, where it is not done in a blink
   try {
     const answer = await fetched(`/api/${subject}/${view}/${question}`, {
       method: "POST",
@@ -50,7 +52,10 @@ export async function ask(subject, view, question, asked = {}) {
       waiting.set(kind, null);
       next(true);
     } else waiting.delete(kind);
-    if (!waiting.size) document.body.classList.remove("busy");
+    if (!waiting.size) {
+      document.body.classList.remove("busy", "slow");
+      slow = clearTimeout(slow);
+    }
   }
 }
 

@@ -19,6 +19,8 @@ const START = { subject: 0, view: null, lang: null, facts: {}, costs: {}, loss: 
 const app = { state: { ...START }, subjects: [], t: null, change, ask: asked, subject: null, notice };
 let shown = null; // what the view on the screen is to be told of changes by
 let shownAs = "";
+const ADDRESS_WAITS = 250; // milliseconds
+let writing = null, isStep = null; // the wait for it, and whether it is a step of its own
 
 // ---------------------------------------------------------------- the state and its address
 
@@ -41,9 +43,25 @@ function address(state) {
 
 // Moves to another state. `step` says whether that is a step of its own to go back by, or part of the one before.
 function change(partial, { step = true } = {}) {
+  if (step) write();
   app.state = { ...app.state, ...partial };
-  history[step ? "pushState" : "replaceState"](null, "", address(app.state));
+  isStep ||= step;
+  clearTimeout(writing);
+  writing = setTimeout(write, ADDRESS_WAITS);
   show();
+}
+
+// To write an address takes a browser longer than to answer: it follows once the bars have moved.
+function write() {
+  if (!writing) return;
+  clearTimeout(writing);
+  history[isStep ? "pushState" : "replaceState"](null, "", address(app.state));
+  writing = isStep = null;
+}
+
+function go(step) {
+  write();
+  history.go(step);
 }
 
 // An answer that comes after its view has gone is none.
@@ -84,8 +102,8 @@ function frame() {
   replace(document.getElementById("frame"),
     el("h1", {}, name), nav,
     el("span", { class: "tools" },
-      el("button", { type: "button", title: t("undo_keys"), onclick: () => history.back() }, t("undo")),
-      el("button", { type: "button", title: t("redo_keys"), onclick: () => history.forward() }, t("redo")),
+      el("button", { type: "button", title: t("undo_keys"), onclick: () => go(-1) }, t("undo")),
+      el("button", { type: "button", title: t("redo_keys"), onclick: () => go(1) }, t("redo")),
       el("button", { type: "button", onclick: () => print() }, t("print")),
       el("span", { class: "languages", role: "group", "aria-label": t("language") }, languages)));
 }
@@ -132,10 +150,10 @@ addEventListener("keydown", (event) => {
   const control = event.ctrlKey || event.metaKey;
   if (control && event.key.toLowerCase() === "z" && !isText(event.target)) {
     event.preventDefault();
-    history[event.shiftKey ? "forward" : "back"]();
+    go(event.shiftKey ? 1 : -1);
   } else if (control && event.key.toLowerCase() === "y" && !isText(event.target)) {
     event.preventDefault();
-    history.forward();
+    go(1);
   } else if (event.key === "Escape" && !document.querySelector("dialog[open]")) {
     const names = Object.keys(app.state.facts);
     if (app.state.view !== "network" && names.length) {
@@ -147,6 +165,8 @@ addEventListener("keydown", (event) => {
 
 addEventListener("popstate", () => {
   if (!app.subjects.length) return;
+  clearTimeout(writing);
+  writing = isStep = null;
   app.state = fromAddress();
   show();
 });

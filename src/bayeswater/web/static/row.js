@@ -17,17 +17,17 @@ export function mount(root, app) {
   let last = "";
 
   return async (state) => {
-    form(state);
     const asked = { facts: state.facts, against: state.against, lang: app.lang };
     const deciding = { ...asked, loss: state.loss, prior: state.prior, costs: state.costs };
     const as = JSON.stringify(deciding);
-    if (as === last) return;
+    const coming = as === last ? null : app.ask("row", "posterior", asked); // while it is worked out, the fields follow
     last = as;
-    const told = await app.ask("row", "posterior", asked);
-    if (!told) return;
-    bars.posterior(told);
-    await new Promise((turn) => setTimeout(turn)); // the bars are on the screen before the reasons are drawn
-    if (as !== last) return;
+    form(state);
+    const likely = await coming;
+    if (!likely) return;
+    bars.posterior(likely);
+    const told = await app.ask("row", "why", asked);
+    if (!told || as !== last) return;
     waterfall(why, told, app);
     form(app.state, told.unseen);
     const todo = await app.ask("row", "what_next", deciding);
