@@ -56,6 +56,21 @@ disk does (the limit is 500 times); if it is a table, unpack it first
         )
 
 
+def require_few_cells(n_cells: int, what: str) -> None:
+    """Refuse a spreadsheet that reaches over more than `SHEET_CELLS`.
+
+    >>> require_few_cells(2**34, "t.xlsx")
+    Traceback (most recent call last):
+    bayeswater.errors.ResourceLimitError: t.xlsx reaches over 17,179,869,184 cells, most of them empty, over the limit \
+of 33,554,432; take out the cells at its far end, or write the sheet to a CSV file
+    """
+    if n_cells > SHEET_CELLS:
+        raise ResourceLimitError(
+            f"{what} reaches over {n_cells:,} cells, most of them empty, over the limit of {SHEET_CELLS:,}; take out "
+            "the cells at its far end, or write the sheet to a CSV file"
+        )
+
+
 def require_table_bytes(n_bytes: int, what: str, way_out: str) -> None:
     """Refuse a table over `TABLE_BYTES`, with its size and the way out.
 

@@ -6,6 +6,7 @@ from datetime import datetime
 import pytest
 
 import bayeswater as bw
+from bayeswater import limits
 from bayeswater.data.sources import spreadsheets
 from bayeswater.data.sources.recognising import open_source
 from bayeswater.errors import DataError, ResourceLimitError
@@ -57,6 +58,7 @@ def test_a_sheet_is_read_wherever_the_archive_holds_it_or_refused_in_words(tmp_p
         "<row r='60000'><c><v>1</v></c></row><row><c r='BZZ1'><v>1</v></c></row>",
         "<row><x:c xmlns:x='y' r='BZZ60000'><v>1</v></x:c></row>",
         "<row><c r='BZZ4294967296000'><v>1</v></c></row>",
+        "<row><c r='A1'><v>1</v></c></row><row><c r='BZZ60000'/></row>".replace("'", '"'),
     ],
 )
 @pytest.mark.parametrize("place", ["worksheets/sheet1.xml", "deep/s.xml"])
@@ -95,7 +97,7 @@ def test_sheets_are_counted_together(tmp_path, monkeypatch):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("content.xml", f"<x>{f'<table:table>{row}</table:table>' * 3}</x>")
     spreadsheets.require_small_sheets(str(path), "t.ods")
-    monkeypatch.setattr(spreadsheets, "SHEET_CELLS", 26)
+    monkeypatch.setattr(limits, "SHEET_CELLS", 26)
     with pytest.raises(ResourceLimitError, match="reaches over 27 cells"):
         spreadsheets.require_small_sheets(str(path), "t.ods")
 

@@ -12,10 +12,10 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from itertools import islice, pairwise
+from typing import Literal, NamedTuple
 
 from bayeswater.data.reading.cell_styles import MARKS
 from bayeswater.data.sources.reading_options import Reading
@@ -27,6 +27,9 @@ SNIFFED_ROWS = 100
 
 SNIFFED_BYTES = 2**15
 """Bytes that are looked at first; more where they hold fewer rows."""
+
+MOST_SAID = 20
+"""Names of columns that a note lists, at most."""
 
 MOST_LINES_ABOVE = 20
 """Lines among which the header is looked for."""
@@ -135,11 +138,9 @@ def found_layout(text: bytes, reading: Reading, *, is_whole: bool, where: str) -
     )
 
 
-def sheet_layout(rows: Sequence[Sequence[Any]], reading: Reading, where: str) -> Layout:
+def sheet_layout(rows: Iterable[list[str]], reading: Reading, where: str) -> Layout:
     """Find the layout of a sheet, whose rows are of one length: `start` is the number of the first row of the table."""
-    first = [
-        _Row(["" if cell is None else str(cell) for cell in row], n + 1) for n, row in enumerate(rows[:SNIFFED_ROWS])
-    ]
+    first = [_Row(row, n + 1) for n, row in enumerate(islice(rows, SNIFFED_ROWS))]
     return _laid_out(first, first, len(first[0].cells), reading, where)
 
 
@@ -392,6 +393,7 @@ def own_names(written: Sequence[str], n_said: int) -> tuple[list[str], list[str]
     (['a', 'x1', 'a_2'], ["columns are renamed: 'a' (column 3) is 'a_2'; column 2 has no name and is 'x1'"])
     """
     taken, names = set(filter(None, written)), []
+    has_names = any(written)
     seen: Counter[str] = Counter()
     twice, nameless = [], []
     for place, name in enumerate(written):
@@ -399,15 +401,19 @@ def own_names(written: Sequence[str], n_said: int) -> tuple[list[str], list[str]
         own = name
         if not name:
             own = _free(f"x{place}", taken)
-            if any(written) and place < n_said:
+            if has_names and place < n_said:
                 nameless.append(f"column {place + 1} has no name and is {own!r}")
         elif seen[name] > 1:
             own = _free(f"{name}_{seen[name]}", taken)
             twice.append(f"{name!r} (column {place + 1}) is {own!r}")
         taken.add(own)
         names.append(own)
-    said = [", ".join(twice)] * bool(twice) + [", ".join(nameless)] * bool(nameless)
+    said = [_some(told) for told in (twice, nameless) if told]
     return names, [f"columns are renamed: {'; '.join(said)}"] if said else []
+
+
+def _some(told: list[str]) -> str:
+    return ", ".join(told[:MOST_SAID]) + f" and {len(told) - MOST_SAID:,} more" * (len(told) > MOST_SAID)
 
 
 def _free(name: str, taken: set[str]) -> str:

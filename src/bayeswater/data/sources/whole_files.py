@@ -60,12 +60,14 @@ def column_of_cells(cells: Sequence[Any]) -> "pa.Array":
 
     >>> column_of_cells([1.0, None, 2.0]).to_pylist(), column_of_cells([1.0, "x", True]).to_pylist()
     ([1, None, 2], ['1', 'x', 'true'])
+    >>> column_of_cells([1.0, 1e300]).to_pylist()
+    [1.0, 1e+300]
     """
     import pyarrow as pa
 
     kinds = {type(cell) for cell in cells if cell is not None}
     if kinds <= {int, float} and kinds:
-        numbers = [cell if cell is None or type(cell) is int or not cell.is_integer() else int(cell) for cell in cells]
+        numbers = [cell if cell is None or type(cell) is int or not _is_whole(cell) else int(cell) for cell in cells]
         is_whole = all(type(cell) is not float for cell in numbers)
         return pa.array(numbers if is_whole else cells, pa.int64() if is_whole else pa.float64())
     if len(kinds) < 2:
@@ -73,12 +75,23 @@ def column_of_cells(cells: Sequence[Any]) -> "pa.Array":
     if kinds == {date, datetime}:  # a spreadsheet gives a time stamp at midnight as a day
         moments = [datetime(cell.year, cell.month, cell.day) if type(cell) is date else cell for cell in cells]
         return pa.array(moments, pa.timestamp("us"))
-    return pa.array([None if cell is None else _as_text(cell) for cell in cells], pa.string())
+    return pa.array([None if cell is None else cell_text(cell) for cell in cells], pa.string())
 
 
-def _as_text(cell: Any) -> str:
+def _is_whole(number: float) -> bool:
+    return number.is_integer() and abs(number) <= 2**53  # larger ones are not exact
+
+
+def cell_text(cell: Any) -> str:
+    """Write a value as a person sees it; one that is missing is blank.
+
+    >>> cell_text(2020.0), cell_text(True), cell_text(None)
+    ('2020', 'true', '')
+    """
+    if cell is None:
+        return ""
     if isinstance(cell, bool):
         return str(cell).lower()
-    if isinstance(cell, float) and cell.is_integer():
+    if isinstance(cell, float) and _is_whole(cell):
         return str(int(cell))
     return str(cell)
