@@ -22,7 +22,7 @@ from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.states import StateBlock
-from bayeswater.inference.drawing import draw_classes, draw_states
+from bayeswater.inference.drawing import draw_states
 from bayeswater.inference.linear import Line, line_of_states
 from bayeswater.models.asking import Facts, counted_facts
 from bayeswater.models.classifier import BayesClassifier
@@ -240,45 +240,17 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
         log_prior, names = self._joint().log_prior, self._column_names()
         return explained_block(block, "categorical", log_prior, table, names, raw, about, self._row_weights)
 
-    def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
-        """Draw rows of categories, in the form `fit` was given, and their classes (n,).
-
-        Parameters
-        ----------
-        n : int, default 1
-            Number of rows.
-        random_state : int, RandomState or None, default None
-            Seed.
-
-        Returns
-        -------
-        X : table of shape (n, n_columns)
-            Rows.
-        y : array of shape (n,)
-            Their classes.
-
-        See Also
-        --------
-        tables : Give the class prior, and for each column P(state | class), as labelled frames by name.
-
-        Examples
-        --------
-        >>> model = CategoricalNB().fit([["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"])
-        >>> X, y = model.sample(3, random_state=0)
-        >>> X.shape, y.shape
-        ((3, 1), (3,))
-        """
-        rng, codes = draw_classes(self._joint().log_prior, n, random_state)
+    def _draw(self, codes: Array, rng: np.random.Generator) -> Any:
         drawn = []
         for labels, log_probability in zip(self.categories_, self.feature_log_prob_, strict=True):
             if not len(labels):  # every cell of the column was missing
-                drawn.append(np.full(n, None, dtype=object))
+                drawn.append(np.full(len(codes), None, dtype=object))
                 continue
             drawn.append(labels[draw_states(np.exp(log_probability)[codes], rng)])
         if self._library is not None:
-            return write_frame(dict(zip(self._column_names(), drawn, strict=True)), self._library), self.classes_[codes]
+            return write_frame(dict(zip(self._column_names(), drawn, strict=True)), self._library)
         of_one_kind = len({column.dtype.kind for column in drawn}) == 1
-        return np.stack(drawn, axis=1, dtype=None if of_one_kind else object), self.classes_[codes]
+        return np.stack(drawn, axis=1, dtype=None if of_one_kind else object)
 
     def tables(self) -> dict[str, Any]:
         """Give the class prior, and for each column P(state | class), as labelled frames by name.

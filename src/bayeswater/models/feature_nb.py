@@ -539,38 +539,10 @@ class BernoulliNB(FeatureClassifier):
 
     next_best = BayesClassifier.next_best
 
-    def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
-        """Draw rows of 0 and 1, in the form `fit` was given, and their classes (n,).
-
-        Parameters
-        ----------
-        n : int, default 1
-            Number of rows.
-        random_state : int, RandomState or None, default None
-            Seed.
-
-        Returns
-        -------
-        X : table of shape (n, n_columns)
-            Rows.
-        y : array of shape (n,)
-            Their classes.
-
-        See Also
-        --------
-        tables : Give the class prior, and what each feature has in each class, as labelled frames.
-
-        Examples
-        --------
-        >>> from bayeswater import BernoulliNB
-        >>> X, y = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["a", "a", "b"]).sample(2, random_state=0)
-        >>> X.shape
-        (2, 2)
-        """
-        rng, codes = draw_classes(self._joint().log_prior, n, random_state)
+    def _draw(self, codes: Array, rng: np.random.Generator) -> Any:
         probability = np.exp(self.feature_log_prob_)[codes]
         values = (rng.random(probability.shape) < probability).astype(np.int64)
-        return self._like_fitted(values), self.classes_[codes]
+        return self._like_fitted(values)
 
     @property
     def n_parameters(self) -> int:

@@ -22,7 +22,7 @@ from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.gaussian import normal_curve, normal_fact
 from bayeswater.inference.discriminant_axes import conditional_densities, discriminant_axes, projected
-from bayeswater.inference.drawing import draw_classes, require_density
+from bayeswater.inference.drawing import require_density
 from bayeswater.inference.gaussian_full import FullJoint, draw_rows
 from bayeswater.inference.gaussian_line import line_joint
 from bayeswater.inference.gaussian_without import joint_of, likelihood_without
@@ -439,36 +439,10 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
             covariances[~p.blend.has_density] = np.nan
         return covariances
 
-    def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
-        """Draw rows from the model: X, in the form `fit` was given, and their classes (n,).
-
-        Parameters
-        ----------
-        n : int, default 1
-            Number of rows.
-        random_state : int, RandomState or None, default None
-            Seed.
-
-        Returns
-        -------
-        tuple (X, y)
-            A table of n rows, in the form `fit` was given, and their classes (n,).
-
-        See Also
-        --------
-        tables : Give the class prior, mean and standard deviation of the columns.
-
-        Examples
-        --------
-        >>> from bayeswater import GaussianClassifier
-        >>> X, y = [[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1]
-        >>> GaussianClassifier(covariance="shared").fit(X, y).sample(4, random_state=0)[0].shape
-        (4, 2)
-        """
-        rng, codes = draw_classes(self._joint().log_prior, n, random_state)
+    def _draw(self, codes: Array, rng: np.random.Generator) -> Any:
         p = self._densities
         require_density(p.blend.has_density, codes, self.classes_)
-        return self._like_fitted(draw_rows(p, codes, rng)), self.classes_[codes]
+        return self._like_fitted(draw_rows(p, codes, rng))
 
     def tables(self) -> dict[str, Any]:
         """Give the class prior, mean and standard deviation of the columns, and covariances, as labelled frames.

@@ -26,7 +26,7 @@ from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.gaussian import NormalBlock, draw_normals, normal_fact
-from bayeswater.inference.drawing import draw_classes, require_density
+from bayeswater.inference.drawing import require_density
 from bayeswater.inference.normal_joint import GaussianJoint, gaussian_joint
 from bayeswater.inference.normals_without import EpsilonWithout
 from bayeswater.models.asking import Facts, counted_facts
@@ -200,38 +200,10 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
         raw, names = read_raw(X, type(self).__name__), self._column_names()
         return explained_block(block, "gaussian", self._joint().log_prior, table, names, raw, about, self._row_weights)
 
-    def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
-        """Draw rows from the model: X, in the form `fit` was given, and their classes (n,).
-
-        Parameters
-        ----------
-        n : int, default 1
-            Number of rows.
-        random_state : int, RandomState or None, default None
-            Seed.
-
-        Returns
-        -------
-        X : table of shape (n, n_columns)
-            Rows.
-        y : array of shape (n,)
-            Their classes.
-
-        See Also
-        --------
-        tables : Give the class prior.
-
-        Examples
-        --------
-        >>> from bayeswater import GaussianNB
-        >>> X, y = GaussianNB().fit([[0], [1], [8], [9]], ["a", "a", "b", "b"]).sample(3, random_state=0)
-        >>> X.shape, y.shape
-        ((3, 1), (3,))
-        """
-        rng, codes = draw_classes(self._joint().log_prior, n, random_state)
+    def _draw(self, codes: Array, rng: np.random.Generator) -> Any:
         p = self._parameters
         require_density(p.seen, codes, self.classes_)
-        return self._like_fitted(draw_normals(p, codes, rng)), self.classes_[codes]
+        return self._like_fitted(draw_normals(p, codes, rng))
 
     def tables(self) -> dict[str, Any]:
         """Give the class prior, and mean and standard deviation of each column in each class, as labelled frames.

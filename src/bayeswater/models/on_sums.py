@@ -24,6 +24,7 @@ from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.class_weights import ClassWeights
 from bayeswater.estimate.dirichlet import Prior, PseudoCounts
+from bayeswater.inference.drawing import draw_classes
 from bayeswater.inference.linear import Line
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.models.calibrating import Priors, as_stale, review_of_folds
@@ -514,6 +515,44 @@ class OnSums(Base):
         array(['a', 'b'], dtype='<U1')
         """
         return self.to_linear().to_logistic_regression(X, y, **settings)
+
+    def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw rows, in the form and the types that `fit` was given, and their classes.
+
+        Numbers of bins are drawn evenly within them, a text comes as its bag of words, and a column that was left out
+        is empty.
+
+        Parameters
+        ----------
+        n : int, default 1
+            Number of rows.
+        random_state : int, generator or None, default None
+            Seed.
+
+        Returns
+        -------
+        X : table of shape (n, n_columns)
+            Rows.
+        y : array of shape (n,)
+            Their classes.
+
+        See Also
+        --------
+        tables : Give what was learned, as labelled frames.
+
+        Examples
+        --------
+        >>> from bayeswater import GaussianNB
+        >>> X, y = GaussianNB().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]).sample(3)
+        >>> X.shape, y.shape
+        ((3, 1), (3,))
+        """
+        rng, codes = draw_classes(self._joint().log_prior, n, random_state)
+        return self._draw(codes, rng), self.classes_[codes]
+
+    def _draw(self, codes: Array, rng: np.random.Generator) -> Any:
+        """Draw a row of each of some classes (n,)."""
+        raise NotImplementedError
 
     def _class_table(self) -> Any:
         prior = np.exp(self._joint().log_prior)

@@ -42,7 +42,7 @@ from bayeswater.families.registry import (
     with_new_cells,
 )
 from bayeswater.families.settings import column_settings, is_smoothing, require_same_families
-from bayeswater.inference.drawing import Stage, checked_draws, checked_seed, draw_classes
+from bayeswater.inference.drawing import Stage, checked_draws, checked_seed
 from bayeswater.inference.linear import Line
 from bayeswater.inference.log_space import log_evidence
 from bayeswater.inference.scoring import score
@@ -570,44 +570,11 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         joint = self._mixed_joint()
         return NetworkTables.of_star(self.classes_, joint.log_prior, state_shares(joint, self.columns_))
 
-    def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
-        """Draw rows, in the form and the types that `fit` was given, and their classes.
-
-        A text comes as its bag of words, and a column that was left out is empty.
-
-        Parameters
-        ----------
-        n : int, default 1
-            Number of rows.
-        random_state : int, RandomState or None, default None
-            Seed.
-
-        Returns
-        -------
-        tuple (X, y)
-            A table of n rows, and their classes (n,).
-
-        See Also
-        --------
-        log_evidence : Give the logarithm of P(row), the sum over all classes.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from bayeswater import NaiveBayes
-        >>> X, y = (
-        ...     NaiveBayes()
-        ...     .fit(pd.DataFrame({"colour": ["red", "green"]}), ["cherry", "pea"])
-        ...     .sample(5, random_state=0)
-        ... )
-        >>> X.shape, y.shape
-        ((5, 1), (5,))
-        """
-        rng, codes = draw_classes(self._joint().log_prior, n, random_state)
+    def _draw(self, codes: Array, rng: np.random.Generator) -> Any:
         drawn: dict[str, Any] = {}
         for key, part in families_of(self.columns_).items():
             drawn |= part.sample(self.statistics_.columns.groups[key], self._settings, codes, rng)
-        return drawn_rows(drawn, self.columns_, n, self._library), self.classes_[codes]
+        return drawn_rows(drawn, self.columns_, len(codes), self._library)
 
     @property
     def n_parameters(self) -> int:

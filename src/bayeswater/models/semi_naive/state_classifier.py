@@ -54,7 +54,6 @@ from bayeswater.families.state_planning import (
     warn_of_sparse_columns,
 )
 from bayeswater.inference.dependence import Dependence
-from bayeswater.inference.drawing import draw_classes
 from bayeswater.inference.forest import Forest
 from bayeswater.inference.linear import Line
 from bayeswater.inference.log_space import log_posterior
@@ -494,36 +493,7 @@ class StateClassifier(OnSums, BayesClassifier):
         """Number of free parameters: K - 1 of the class, and K v_1 ... v_l (v_j - 1) of column j with l parents."""
         return self._conditionals().n_parameters
 
-    def sample(self, n: int = 1, *, random_state: Any = None) -> tuple[Any, Array]:
-        """Draw rows, in the form and the types that `fit` was given, and their classes.
-
-        Numbers are drawn evenly within their bins, and a column that was left out is empty.
-
-        Parameters
-        ----------
-        n : int, default 1
-            Number of rows.
-        random_state : int, RandomState or None, default None
-            Seed.
-
-        Returns
-        -------
-        tuple (X, y)
-            A table of n rows, and their classes (n,).
-
-        See Also
-        --------
-        log_evidence : Give the logarithm of P(row), the sum over all classes.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from bayeswater import TAN
-        >>> X = pd.DataFrame({"a": ["no", "no", "yes", "yes"] * 5, "b": ["no", "yes", "no", "yes"] * 5})
-        >>> TAN().fit(X, ["same", "other", "other", "same"] * 5).sample(3, random_state=0)[0].shape
-        (3, 2)
-        """
-        rng, codes = draw_classes(self._joint().log_prior, n, random_state)
+    def _draw(self, codes: Array, rng: np.random.Generator) -> Any:
         states = self._joint().draw(codes, rng)
         plan, schema = self.columns_, pairs_of(self.statistics_).schema
         place = {column.name: j for j, column in enumerate(plan.used)}
@@ -531,7 +501,7 @@ class StateClassifier(OnSums, BayesClassifier):
         for part in state_families_of(plan):
             for j, name in enumerate(part.names):
                 drawn[name] = part.drawn(schema[place[name]], j, states[:, place[name]], rng)
-        return drawn_rows(drawn, plan, n, self._library), self.classes_[codes]
+        return drawn_rows(drawn, plan, len(codes), self._library)
 
     def _line(self) -> Line:
         raise ParameterError(
