@@ -11,6 +11,7 @@ import os
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -118,6 +119,7 @@ def _report(found: Any, output: Path, *, as_json: bool) -> None:
             {
                 "network": str(output),
                 "score": found.score,
+                "bound": None if found.bound is None else asdict(found.bound),
                 "scored_by": found.scored_by.name,
                 "arcs": [list(arc) for arc in found.graph.edges()],
                 "method": search.method,

@@ -12,7 +12,7 @@ goes first. Each tree hangs from its earliest variable.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 
@@ -25,7 +25,6 @@ from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.hill_climbing import TIE, Parents
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.scores import Score
-from bayeswater.typing import Array
 
 MOST_VARIABLES = 28
 """Variables beyond which the subsets alone (9 bytes each) take over 2.3 GB, and all orders some minutes."""
@@ -77,10 +76,17 @@ def exact_search(
             f"{MOST_PARENT_SETS:,} families. Limit max_parents, forbid arcs or give tiers, or use method='order'"
         )
     local_scores.expect(cost.n_families)
-    lists = [_parent_sets(local_scores, knowledge, y, goes_on) for y in range(n)]
-    first = np.cumsum([0, *(len(sets) for sets, _ in lists)])
-    sets = np.concatenate([sets for sets, _ in lists])
-    scores = np.concatenate([scores for _, scores in lists])
+    found = best_graph([parent_sets(local_scores, knowledge, y, goes_on) for y in range(n)], knowledge)
+    return found, local_scores.total(found)
+
+
+def best_graph(lists: Sequence[dict[frozenset[int], float]], knowledge: Knowledge) -> Parents:
+    """Find the best of all graphs in which the parents of each variable are one of its sets, which have scores."""
+    n = len(lists)
+    first = np.cumsum([0, *map(len, lists)])
+    best_first = [sorted((-score, sorted(one)) for one, score in own.items()) for own in lists]
+    sets = np.array([_bits(one) for own in best_first for _, one in own], dtype=np.int64)
+    scores = np.array([-score for own in best_first for score, _ in own])
     required = np.array([_bits(np.flatnonzero(column)) for column in knowledge.required.T], dtype=np.int64)
     best, last = np.empty(2**n), np.empty(2**n, dtype=np.int8)
     (best_last if worth_compiling(n * 2**n) else best_last.loop)(first, sets, scores, required, best, last)
@@ -91,14 +97,13 @@ def exact_search(
         subset &= ~(1 << y)
         own = next(int(s) for s in sets[first[y] : first[y + 1]] if not int(s) & ~subset)
         parents[y] = frozenset(x for x in range(n) if own >> x & 1)
-    found = tuple(parents)
-    return found, local_scores.total(found)
+    return tuple(parents)
 
 
-def _parent_sets(
-    local_scores: FamilyScores, knowledge: Knowledge, y: int, goes_on: Callable[[], bool]
-) -> tuple[Array, Array]:
-    """Sets of parents of y, as bits, that no part of them matches, and their scores: the best first."""
+def parent_sets(
+    local_scores: FamilyScores, knowledge: Knowledge, y: int, goes_on: Callable[[], bool] = lambda: True
+) -> dict[frozenset[int], float]:
+    """Sets of parents of y that no part of them matches, and their scores."""
     fixed = frozenset(np.flatnonzero(knowledge.required[:, y]).tolist())
     free = [int(x) for x in np.flatnonzero(knowledge.allowed[:, y]) if int(x) not in fixed]
     most = min(len(free), knowledge.max_parents - len(fixed))
@@ -131,8 +136,7 @@ def _parent_sets(
             layer.append(own)
             if score > top + TIE * abs(top):
                 kept[own] = score
-    order = sorted(kept, key=lambda own: (-kept[own], sorted(own)))
-    return np.array([_bits(own) for own in order], dtype=np.int64), np.array([kept[own] for own in order])
+    return kept
 
 
 def _cannot_pay(local_scores: FamilyScores, y: int, own: frozenset[int], top: float) -> bool:

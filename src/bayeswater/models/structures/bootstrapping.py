@@ -15,8 +15,8 @@ from bayeswater.markup import bar, html_table, paragraphs
 from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.structures.mixed_learning import NumbersAndStates, is_mixed
-from bayeswater.models.structures.state_table import StateTable
-from bayeswater.models.structures.structure_learning import checked_seed, require_complete, without_prior
+from bayeswater.models.structures.state_table import StateTable, require_complete
+from bayeswater.models.structures.structure_learning import checked_seed, without_prior
 from bayeswater.structure.bootstrap import arc_counts, averaged_parents, in_order_of_names, significance_threshold
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.family_scores import FamilyScores

@@ -11,8 +11,8 @@ from bayeswater.estimate.dirichlet import conditional_table
 from bayeswater.learning.structural_em import find_graph
 from bayeswater.markup import html_table, paragraphs
 from bayeswater.models.network.graph import read_graph
-from bayeswater.models.structures.state_table import StateTable
-from bayeswater.models.structures.structure_learning import checked_seed, ordered, require_complete
+from bayeswater.models.structures.state_table import StateTable, require_complete
+from bayeswater.models.structures.structure_learning import checked_seed, ordered
 from bayeswater.statistics.category_counts import joint_counts
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.knowledge import Arcs, Knowledge

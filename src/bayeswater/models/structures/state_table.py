@@ -202,3 +202,15 @@ def codes_of(table: DiscreteTable) -> Array:
     """Codes of all columns: (n_variables, n_rows)."""
     dtype = np.result_type(*(column.dtype for column in table.columns))
     return np.array(table.columns, dtype=dtype)
+
+
+def require_complete(table: StateTable) -> None:
+    """Refuse missing cells, with how many there are and where."""
+    n_missing = table.n_missing
+    if n_missing.any():
+        worst = int(np.argmax(n_missing))
+        raise DataError(
+            f"{int(n_missing.sum())} cells are missing, {int(n_missing[worst])} of them in column "
+            f"{table.names[worst]!r}; learn_structure(missing='em') fills them in, all else needs whole rows: fill "
+            "cells in, or leave rows or columns out"
+        )

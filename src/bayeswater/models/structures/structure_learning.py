@@ -18,7 +18,7 @@ from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.graph import read_graph
 from bayeswater.models.structures.mixed_learning import NumbersAndStates, is_mixed
-from bayeswater.models.structures.state_table import StateTable, named_frame
+from bayeswater.models.structures.state_table import StateTable, named_frame, require_complete
 from bayeswater.networks.drawing import to_svg
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import EquivalenceClass, equivalence_class
@@ -29,6 +29,7 @@ from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.moment_scores import MomentScore, as_moment_score
 from bayeswater.structure.notation import quoted
 from bayeswater.structure.number_tests import MIXED_TESTS
+from bayeswater.structure.score_bounds import ScoreBound, score_bound
 from bayeswater.structure.scores import Score, as_score
 from bayeswater.structure.search import BY_TESTS, Search, search
 from bayeswater.typing import is_number
@@ -76,6 +77,22 @@ class LearnedStructure:
     def score(self) -> float:
         """Its score, in nats; higher is better."""
         return self.search.score
+
+    @cached_property
+    def bound(self) -> ScoreBound | None:
+        """What no graph scores above: ``bound.score - score`` is all that is still to be gained.
+
+        It is worked out when it is first asked for, in some seconds at most; see `bayeswater.structure.score_bounds`.
+        None with missing cells, whose score is no sum over variables, and where pairs of parents are too many.
+        """
+        if self.rounds:
+            return None
+        if self.search.method == "exact":
+            return ScoreBound(self.score, None)
+        return score_bound(self._local_scores(), self.knowledge, self.search.parents)
+
+    def _local_scores(self) -> FamilyScores:
+        return LocalScores(self.table.codes, self.table.n_states, self.scored_by, self.table.weight)
 
     @cached_property
     def network(self) -> BayesianNetwork:
@@ -159,13 +176,17 @@ class LearnedStructure:
             f"{_some(search.n_families, 'count')} of families, best after {seconds:.2f} s",
             f"  stopped    {search.stopped}",
         ]
+        if self.bound is not None and search.method != "exact":
+            lines.append(f"  bound      {self.bound.beside(self.score)}")
+        elif self.bound is None and not self.rounds:
+            lines.append("  bound      none: there are too many pairs of parents to count")
         if search.forecast:
             lines.insert(-1, f"  forecast   {search.forecast}")
         if self.rounds:
             n_missing, n_rounds = int(self.table.n_missing.sum()), len(self.rounds) - 1
             lines.append(
                 f"  missing    {_some(n_missing, 'cell')}: structural EM, {_some(n_rounds, 'round')}; the score is "
-                "that of the cells that are there"
+                "that of the cells that are there, and has no bound"
             )
         if len(search.restarts) > 1:
             lines.append(f"  restarts   best {max(search.restarts):.2f}, worst {min(search.restarts):.2f}")
@@ -197,6 +218,9 @@ class LearnedMixedStructure(LearnedStructure):
         return MixedNetwork.from_data(
             self.graph, self.table.to_frame(), states=states, sample_weight=self.table.weight, **prior
         )
+
+    def _local_scores(self) -> FamilyScores:
+        return self.table.scores(self.scored_by)
 
     def states_of(self, data: Any, unseen: str = "ignore") -> Any:
         """Refuse: numbers are no states here."""
@@ -474,15 +498,3 @@ def checked_seed(seed: Any) -> None:
     """Refuse a seed that is no whole number."""
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
         raise ParameterError(f"seed is {seed!r}; give a whole number, 0 or more")
-
-
-def require_complete(table: StateTable) -> None:
-    """Refuse missing cells, with how many there are and where."""
-    n_missing = table.n_missing
-    if n_missing.any():
-        worst = int(np.argmax(n_missing))
-        raise DataError(
-            f"{int(n_missing.sum())} cells are missing, {int(n_missing[worst])} of them in column "
-            f"{table.names[worst]!r}; learn_structure(missing='em') fills them in, all else needs whole rows: fill "
-            "cells in, or leave rows or columns out"
-        )
