@@ -237,10 +237,6 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         It has the other parameters of this one. Only "spherical" leaves shrinkage to a sphere out, which changes
         nothing in what is a sphere already.
 
-        >>> model = GaussianClassifier().fit([[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1])
-        >>> model.with_covariance("diagonal").n_parameters, model.n_parameters
-        (9, 11)
-
         Parameters
         ----------
         covariance : str
@@ -543,10 +539,6 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
 
     def to_quadratic(self) -> QuadraticForm:
         """Write log P(class, x) as a square in x, for any form of covariance.
-
-        >>> model = GaussianClassifier().fit([[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1])
-        >>> bool(np.allclose(model.to_quadratic().scores([[3, 1]]), model.predict_joint_log_proba([[3, 1]])))
-        True
 
         Returns
         -------

@@ -178,8 +178,14 @@ class Deterministic(Conditional):
 
     Parameters
     ----------
-    rule : a function of the states of the parents, in their order, that gives the state; a mapping from tuples of
-        states (or, with one parent, from its states) to states; or an array of codes, ``(*n_states of the parents)``
+    rule : function, dict or array
+        A function of the states of the parents, in their order, that gives the state; a dict from tuples of states (or,
+        with one parent, from its states) to states; or an array of codes, ``(*n_states of the parents)``.
+
+    See Also
+    --------
+    NoisyOr : Causes that each bring the effect about on their own, and a leak where none is there.
+    BayesianNetwork : A network of discrete variables.
 
     Examples
     --------
@@ -195,7 +201,28 @@ class Deterministic(Conditional):
     drift: float = field(default=0.0, init=False)
 
     def bound(self, variable: Variable, parents: Parents) -> "Deterministic":
-        """Write the rule out as codes."""
+        """Write the rule out as codes.
+
+        Parameters
+        ----------
+        variable, parents : Variable, sequence of Variable
+            The variable and its parents.
+
+        Returns
+        -------
+        Deterministic
+            The rule as an array of codes.
+
+        See Also
+        --------
+        table : Put a one at the state that follows.
+
+        Examples
+        --------
+        >>> fire, fuel = Variable("fire", ("no", "yes")), Variable("fuel", ("no", "yes"))
+        >>> Deterministic({"no": "no", "yes": "yes"}).bound(fire, [fuel]).rule
+        array([0, 1])
+        """
         require_room(variable, parents)
         shape = table_shape(variable, parents)[:-1]
         if callable(self.rule) or isinstance(self.rule, Mapping):
@@ -227,13 +254,56 @@ class Deterministic(Conditional):
         return variable.code_of[state]
 
     def table(self, variable: Variable, parents: Parents) -> Array:
-        """Put a one at the state that follows."""
+        """Put a one at the state that follows.
+
+        Parameters
+        ----------
+        variable, parents : Variable, sequence of Variable
+            The variable and its parents.
+
+        Returns
+        -------
+        array of shape (*n_states of the parents, n_states)
+            Probabilities, 0 and 1.
+
+        See Also
+        --------
+        bound : Write the rule out as codes.
+
+        Examples
+        --------
+        >>> fire, fuel = Variable("fire", ("no", "yes")), Variable("fuel", ("no", "yes"))
+        >>> Deterministic({"no": "no", "yes": "yes"}).bound(fire, [fuel]).table(fire, [fuel])
+        array([[1., 0.],
+               [0., 1.]])
+        """
         table = np.eye(variable.n_states)[np.asarray(self.rule)]
         table.flags.writeable = False
         return table
 
     def n_parameters(self, variable: Variable, parents: Parents) -> int:
-        """Count none: the rule is given."""
+        """Count no parameter: the rule is given.
+
+        Parameters
+        ----------
+        variable, parents : Variable, sequence of Variable
+            The variable and its parents.
+
+        Returns
+        -------
+        int
+            It is 0.
+
+        See Also
+        --------
+        table : Put a one at the state that follows.
+
+        Examples
+        --------
+        >>> fire, fuel = Variable("fire", ("no", "yes")), Variable("fuel", ("no", "yes"))
+        >>> Deterministic({"no": "no", "yes": "yes"}).n_parameters(fire, [fuel])
+        0
+        """
         return 0
 
     def __eq__(self, other: object) -> bool:

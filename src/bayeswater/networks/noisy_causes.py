@@ -29,15 +29,24 @@ class NoisyOr(Conditional):
 
         P(absent | parents) = (1 - leak) * product over the parents of (1 - strength of the parent's state)
 
-    Parameters
-    ----------
-    causes : mapping from each parent to a number, the strength of its state `present`, or to a mapping from its states
-        to strengths; a state that is not named has none
-    leak : probability of the effect where no cause is there
-    present : state of the variable, which has two, that is the effect
-
     Its table is written out, so it has no room for dozens of causes. These are divided into groups: the noisy-OR of
     noisy-ORs, each with strength 1, is that of all their causes.
+
+    Parameters
+    ----------
+    causes : dict
+        For each parent a number, the strength of its state `present`, or a dict of the strengths of its states; a state
+        that is not named has none.
+    leak : float, default 0
+        Probability of the effect where no cause is there.
+    present : label, default "yes"
+        State of the variable, which has two, that is the effect.
+
+    See Also
+    --------
+    NoisyAnd : Conditions that all have to be met, each with a probability of its own.
+    NoisyMax : Causes that each bring the variable to some state on their own.
+    BayesianNetwork : A network of discrete variables.
 
     Examples
     --------
@@ -54,7 +63,28 @@ class NoisyOr(Conditional):
     present: Any = "yes"
 
     def bound(self, variable: Variable, parents: Parents) -> "NoisyOr":
-        """Check the names, the states and the strengths."""
+        """Check the names, the states and the strengths.
+
+        Parameters
+        ----------
+        variable, parents : Variable, sequence of Variable
+            The variable and its parents.
+
+        Returns
+        -------
+        NoisyOr
+            The same causes, with strengths that were checked.
+
+        See Also
+        --------
+        table : Write out P(variable | parents), one cause after the other.
+
+        Examples
+        --------
+        >>> fire, fuel = Variable("fire", ("no", "yes")), Variable("fuel", ("no", "yes"))
+        >>> NoisyOr({"fuel": 0.5}).bound(fire, [fuel]).leak
+        0.0
+        """
         where = f"the noisy-OR of {variable.name!r}"
         _require_two_states(variable, self.present, where)
         _require_parents(self.causes, parents, where)
@@ -71,12 +101,55 @@ class NoisyOr(Conditional):
         return NoisyOr(own, self.leak, self.present)
 
     def strengths(self, parent: Variable) -> Array:
-        """Strength of every state of a parent: (n_states,)."""
+        """Give the strength of every state of a parent: (n_states,).
+
+        Parameters
+        ----------
+        parent : Variable
+            One of the parents.
+
+        Returns
+        -------
+        array of shape (n_states,)
+            Strengths, from 0 to 1.
+
+        See Also
+        --------
+        bound : Check the names, the states and the strengths.
+
+        Examples
+        --------
+        >>> fire, fuel = Variable("fire", ("no", "yes")), Variable("fuel", ("no", "yes"))
+        >>> NoisyOr({"fuel": 0.5}).bound(fire, [fuel]).strengths(fuel)
+        array([0. , 0.5])
+        """
         found = _by_state(self.causes[parent.name], self.present, parent)
         return np.array([found.get(state, 0.0) for state in parent.states])
 
     def table(self, variable: Variable, parents: Parents) -> Array:
-        """Take one cause after the other."""
+        """Write out P(variable | parents), one cause after the other.
+
+        Parameters
+        ----------
+        variable, parents : Variable, sequence of Variable
+            The variable and its parents.
+
+        Returns
+        -------
+        array of shape (*n_states of the parents, n_states)
+            Probabilities.
+
+        See Also
+        --------
+        strengths : Give the strength of every state of a parent.
+
+        Examples
+        --------
+        >>> fire, fuel = Variable("fire", ("no", "yes")), Variable("fuel", ("no", "yes"))
+        >>> NoisyOr({"fuel": 0.5}).bound(fire, [fuel]).table(fire, [fuel])
+        array([[1. , 0. ],
+               [0.5, 0.5]])
+        """
         table = noisy_or_table([self.strengths(parent) for parent in parents], self.leak)
         if variable.code_of[self.present] == 1:
             table = np.ascontiguousarray(table[..., ::-1])
@@ -84,7 +157,28 @@ class NoisyOr(Conditional):
         return table
 
     def n_parameters(self, variable: Variable, parents: Parents) -> int:
-        """One for each state that has a strength, and one for the leak."""
+        """Count a parameter for each state that has a strength, and one for the leak.
+
+        Parameters
+        ----------
+        variable, parents : Variable, sequence of Variable
+            The variable and its parents.
+
+        Returns
+        -------
+        int
+            Number of free parameters.
+
+        See Also
+        --------
+        table : Write out P(variable | parents), one cause after the other.
+
+        Examples
+        --------
+        >>> fire, fuel = Variable("fire", ("no", "yes")), Variable("fuel", ("no", "yes"))
+        >>> NoisyOr({"fuel": 0.5}).bound(fire, [fuel]).n_parameters(fire, [fuel])
+        2
+        """
         given = self.causes.values()
         return 1 + sum(len(strength) if isinstance(strength, Mapping) else 1 for strength in given)
 
@@ -95,11 +189,19 @@ class NoisyMax(Conditional):
 
     Parameters
     ----------
-    causes : mapping from each parent to a mapping from its states to distributions of the variable, each a mapping
-        from states to probabilities or a list in their order; a state that is not named does nothing. The order in
-        which the states of a parent stand, the strongest first, is kept in files
-    leak : distribution of the variable where no cause acts; default all in the weakest state
-    ranking : states of the variable, the strongest first; default their own order
+    causes : dict
+        For each parent a dict from its states to distributions of the variable, each a dict of probabilities or a list
+        in the order of the states; a state that is not named does nothing. Files keep the order in which the states of
+        a parent are named, the strongest first.
+    leak : dict or list, optional
+        Distribution of the variable where no cause acts; default all in the weakest state.
+    ranking : sequence of labels, optional
+        States of the variable, the strongest first; default their own order.
+
+    See Also
+    --------
+    NoisyOr : Causes that each bring the effect about on their own, and a leak where none is there.
+    BayesianNetwork : A network of discrete variables.
 
     Examples
     --------
@@ -115,7 +217,28 @@ class NoisyMax(Conditional):
     ranking: Sequence[Any] | None = None
 
     def bound(self, variable: Variable, parents: Parents) -> "NoisyMax":
-        """Check names, states and sums, and write distributions in the order of the states."""
+        """Check names, states and sums, and write distributions in the order of the states.
+
+        Parameters
+        ----------
+        variable, parents : Variable, sequence of Variable
+            The variable and its parents.
+
+        Returns
+        -------
+        NoisyMax
+            The same causes, with distributions that were checked.
+
+        See Also
+        --------
+        table : Write out P(variable | parents), one cause after the other.
+
+        Examples
+        --------
+        >>> fire, fuel = Variable("fire", ("no", "yes")), Variable("fuel", ("no", "yes"))
+        >>> NoisyMax({"fuel": {"yes": [0.3, 0.7]}}).bound(fire, [fuel]).causes["fuel"]
+        {'yes': (0.3, 0.7)}
+        """
         where = f"the noisy-MAX of {variable.name!r}"
         _require_parents(self.causes, parents, where)
         require_room(variable, parents)
@@ -128,7 +251,29 @@ class NoisyMax(Conditional):
         return NoisyMax(causes, tuple(leak.tolist()), ranking)
 
     def columns(self, variable: Variable, parent: Variable) -> Array:
-        """What a parent does on its own: (n_states of the parent, n_states)."""
+        """Give what a parent does on its own: (n_states of the parent, n_states).
+
+        Parameters
+        ----------
+        variable, parent : Variable, Variable
+            The variable and one of its parents.
+
+        Returns
+        -------
+        array of shape (n_states of the parent, n_states)
+            Distributions.
+
+        See Also
+        --------
+        bound : Check names, states and sums, and write distributions in the order of the states.
+
+        Examples
+        --------
+        >>> fire, fuel = Variable("fire", ("no", "yes")), Variable("fuel", ("no", "yes"))
+        >>> NoisyMax({"fuel": {"yes": [0.3, 0.7]}}).bound(fire, [fuel]).columns(fire, fuel)
+        array([[0. , 1. ],
+               [0.3, 0.7]])
+        """
         assert self.ranking is not None  # as it is bound
         found = np.zeros((parent.n_states, variable.n_states))
         found[:, variable.code_of[self.ranking[-1]]] = 1.0
@@ -137,7 +282,29 @@ class NoisyMax(Conditional):
         return found
 
     def table(self, variable: Variable, parents: Parents) -> Array:
-        """Take one cause after the other."""
+        """Write out P(variable | parents), one cause after the other.
+
+        Parameters
+        ----------
+        variable, parents : Variable, sequence of Variable
+            The variable and its parents.
+
+        Returns
+        -------
+        array of shape (*n_states of the parents, n_states)
+            Probabilities.
+
+        See Also
+        --------
+        columns : Give what a parent does on its own.
+
+        Examples
+        --------
+        >>> fire, fuel = Variable("fire", ("no", "yes")), Variable("fuel", ("no", "yes"))
+        >>> NoisyMax({"fuel": {"yes": [0.3, 0.7]}}).bound(fire, [fuel]).table(fire, [fuel])
+        array([[0. , 1. ],
+               [0.3, 0.7]])
+        """
         assert self.ranking is not None
         order = [variable.code_of[state] for state in self.ranking]
         columns = (self.columns(variable, parent)[:, order] for parent in parents)
@@ -147,7 +314,28 @@ class NoisyMax(Conditional):
         return table
 
     def n_parameters(self, variable: Variable, parents: Parents) -> int:
-        """Count those of each state that is named, and of the leak."""
+        """Count the parameters of each state that is named, and of the leak.
+
+        Parameters
+        ----------
+        variable, parents : Variable, sequence of Variable
+            The variable and its parents.
+
+        Returns
+        -------
+        int
+            Number of free parameters.
+
+        See Also
+        --------
+        table : Write out P(variable | parents), one cause after the other.
+
+        Examples
+        --------
+        >>> fire, fuel = Variable("fire", ("no", "yes")), Variable("fuel", ("no", "yes"))
+        >>> NoisyMax({"fuel": {"yes": [0.3, 0.7]}}).bound(fire, [fuel]).n_parameters(fire, [fuel])
+        2
+        """
         return (1 + sum(map(len, self.causes.values()))) * (variable.n_states - 1)
 
 
@@ -183,10 +371,18 @@ class NoisyAnd(Conditional):
 
     Parameters
     ----------
-    conditions : mapping from each parent to a number, the probability that its state `present` meets its condition, or
-        to a mapping from its states to such numbers; a state that is not named never does
-    failure : probability that the effect stays away where all conditions are met
-    present : state of the variable, which has two, that is the effect
+    conditions : dict
+        For each parent a number, the probability that its state `present` meets its condition, or a dict of such
+        numbers by state; a state that is not named never does.
+    failure : float, default 0
+        Probability that the effect stays away where all conditions are met.
+    present : label, default "yes"
+        State of the variable, which has two, that is the effect.
+
+    See Also
+    --------
+    NoisyOr : Causes that each bring the effect about on their own, and a leak where none is there.
+    BayesianNetwork : A network of discrete variables.
 
     Examples
     --------
@@ -202,7 +398,28 @@ class NoisyAnd(Conditional):
     present: Any = "yes"
 
     def bound(self, variable: Variable, parents: Parents) -> "NoisyAnd":
-        """Check names, states and probabilities."""
+        """Check names, states and probabilities.
+
+        Parameters
+        ----------
+        variable, parents : Variable, sequence of Variable
+            The variable and its parents.
+
+        Returns
+        -------
+        NoisyAnd
+            The same conditions, with probabilities that were checked.
+
+        See Also
+        --------
+        table : Write out P(variable | parents), one condition after the other.
+
+        Examples
+        --------
+        >>> fire, fuel = Variable("fire", ("no", "yes")), Variable("fuel", ("no", "yes"))
+        >>> NoisyAnd({"fuel": 0.5}).bound(fire, [fuel]).failure
+        0.0
+        """
         where = f"the noisy-AND of {variable.name!r}"
         _require_two_states(variable, self.present, where)
         _require_parents(self.conditions, parents, where)
@@ -212,13 +429,56 @@ class NoisyAnd(Conditional):
         return NoisyAnd(own, self.failure, self.present)
 
     def as_noisy_or(self, variable: Variable, parents: Parents) -> NoisyOr:
-        """Say the same of the absence: each condition that is not met brings it about on its own."""
+        """Give the noisy-OR of the absence: each condition that is not met brings it about on its own.
+
+        Parameters
+        ----------
+        variable, parents : Variable, sequence of Variable
+            The variable and its parents.
+
+        Returns
+        -------
+        NoisyOr
+            The causes of the absence.
+
+        See Also
+        --------
+        table : Write out P(variable | parents), one condition after the other.
+
+        Examples
+        --------
+        >>> fire, fuel = Variable("fire", ("no", "yes")), Variable("fuel", ("no", "yes"))
+        >>> NoisyAnd({"fuel": 0.5}).bound(fire, [fuel]).as_noisy_or(fire, [fuel]).present
+        'no'
+        """
         causes = {p.name: {state: 1.0 - self.conditions[p.name].get(state, 0.0) for state in p.states} for p in parents}
         absent = variable.states[1 - variable.code_of[self.present]]
         return NoisyOr(causes, self.failure, absent)
 
     def table(self, variable: Variable, parents: Parents) -> Array:
-        """Take one condition after the other."""
+        """Write out P(variable | parents), one condition after the other.
+
+        Parameters
+        ----------
+        variable, parents : Variable, sequence of Variable
+            The variable and its parents.
+
+        Returns
+        -------
+        array of shape (*n_states of the parents, n_states)
+            Probabilities.
+
+        See Also
+        --------
+        as_noisy_or : Give the noisy-OR of the absence: each condition that is not met brings it about on its own.
+
+        Examples
+        --------
+        >>> fire, fuel = Variable("fire", ("no", "yes")), Variable("fuel", ("no", "yes"))
+        >>> NoisyAnd({"fuel": 0.5}).bound(fire, [fuel]).table(fire, [fuel])
+        array([[1. , 0. ],
+               [0.5, 0.5]])
+        """
         absence = self.as_noisy_or(variable, parents)
         table = noisy_or_table([absence.strengths(parent) for parent in parents], self.failure)
         table = np.ascontiguousarray(table if variable.code_of[self.present] == 1 else table[..., ::-1])
@@ -226,7 +486,28 @@ class NoisyAnd(Conditional):
         return table
 
     def n_parameters(self, variable: Variable, parents: Parents) -> int:
-        """One for each state that may meet its condition, and one for the failure."""
+        """Count a parameter for each state that may meet its condition, and one for the failure.
+
+        Parameters
+        ----------
+        variable, parents : Variable, sequence of Variable
+            The variable and its parents.
+
+        Returns
+        -------
+        int
+            Number of free parameters.
+
+        See Also
+        --------
+        table : Write out P(variable | parents), one condition after the other.
+
+        Examples
+        --------
+        >>> fire, fuel = Variable("fire", ("no", "yes")), Variable("fuel", ("no", "yes"))
+        >>> NoisyAnd({"fuel": 0.5}).bound(fire, [fuel]).n_parameters(fire, [fuel])
+        2
+        """
         return 1 + sum(map(len, self.conditions.values()))
 
 

@@ -24,9 +24,16 @@ class LinearGaussian:
 
     Parameters
     ----------
-    intercept : mean where all numeric parents are 0
-    slopes : mapping from the names of numeric parents to what a unit of each adds; one that is not named adds nothing
-    variance : of the noise; 0 makes the number an exact function of its parents
+    intercept : float, default 0
+        Mean where all numeric parents are 0.
+    slopes : dict, optional
+        What a unit of each numeric parent adds, by its name; one that is not named adds nothing.
+    variance : float, default 1
+        Variance of the noise; 0 makes the number an exact function of its parents.
+
+    See Also
+    --------
+    MixedNetwork : A network of states and numbers.
 
     Examples
     --------

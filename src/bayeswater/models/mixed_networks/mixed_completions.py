@@ -51,19 +51,37 @@ class MixedCompletions(ABC):
     def most_probable_explanation(
         self, evidence: Any = None, *, soft_evidence: Given = None, unseen: str = "error"
     ) -> Any:
-        """States of all variables that are together most probable, and means of numbers given these.
+        """Find the states of all variables that are together most probable, and the means of numbers given these.
 
         Parameters
         ----------
-        evidence : ``{name: state or number}``, or a frame whose missing cells are what is not observed
-        soft_evidence : as in `posteriors`
-        unseen : as in `posteriors`
+        evidence : dict {name: state or number}, or data frame
+            What is observed; missing cells of a frame are not.
+        soft_evidence : dict, optional
+            Likelihoods of states, as in `posteriors`.
+        unseen : {"error", "ignore"}, default "error"
+            What to do with a state that a variable does not have, as in `posteriors`.
 
         Returns
         -------
         Explanation or frame
             For a frame, one of all variables in its library, and a column "log_probability" of P(states, evidence), a
             density where numbers are observed; rows whose evidence is impossible stay as they are.
+
+        See Also
+        --------
+        most_probable_explanations : Give the k most probable states of all variables together.
+        marginal_map : Give the states of some variables that are together most probable, all else being summed out.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> network.most_probable_explanation({"height": 180})
+        sex     m
+        height  180
+        log-probability together with the evidence: -3.82196
         """
         if evidence is None or isinstance(evidence, Mapping):
             return self.most_probable_explanations(1, evidence, soft_evidence=soft_evidence)[0]
@@ -80,6 +98,26 @@ class MixedCompletions(ABC):
 
         Exact; there are fewer where fewer are possible.
 
+        Parameters
+        ----------
+        k : int, default 5
+            How many to give.
+        evidence : dict {name: state or number}, optional
+            What is observed.
+        soft_evidence : dict, optional
+            Likelihoods of states, as in `posteriors`.
+
+        Returns
+        -------
+        BestExplanations
+            States, means and probabilities, the most probable first.
+
+        See Also
+        --------
+        most_probable_explanation : Find the states of all variables that are together most probable.
+
+        Examples
+        --------
         >>> from bayeswater import LinearGaussian, MixedNetwork
         >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
         >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
@@ -118,7 +156,34 @@ class MixedCompletions(ABC):
     def marginal_map(
         self, targets: str | Iterable[str], evidence: Given = None, *, soft_evidence: Given = None
     ) -> Explanation:
-        """Give the states of some variables that are together most probable, all else being summed out."""
+        """Give the states of some variables that are together most probable, all else being summed out.
+
+        Parameters
+        ----------
+        targets : str or iterable of str
+            The variables whose states are sought.
+        evidence : dict {name: state or number}, optional
+            What is observed.
+        soft_evidence : dict, optional
+            Likelihoods of states, as in `posteriors`.
+
+        Returns
+        -------
+        Explanation
+            The states, and their probability together.
+
+        See Also
+        --------
+        most_probable_explanation : Find the states of all variables that are together most probable.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> network.marginal_map("sex", {"height": 180}).states
+        {'sex': 'm'}
+        """
         core, engine = self.core, self._engine
         nodes = nodes_with_states(core, targets)
         row = row_of(evidence, core, soft_evidence)
@@ -148,18 +213,36 @@ class MixedCompletions(ABC):
 
         Parameters
         ----------
-        X : frame whose columns are variables
+        X : data frame
+            Its columns are variables.
         method : {"most_probable", "draw", "mean"}
             "most_probable": the states of all missing cells of a row that are together most probable, all else summed
             out, and means of numbers given these states. "draw": states and numbers drawn from their joint posterior,
             as for multiple imputation. "mean": the posterior mean of numbers, and the most probable state of each other
             cell on its own.
-        random_state : seed of "draw"
-        unseen : as in `posteriors`
+        random_state : int, RandomState or None, default None
+            Seed of "draw".
+        unseen : {"error", "ignore"}, default "error"
+            What to do with a state that a variable does not have, as in `posteriors`.
 
         Returns
         -------
-        frame in the library of X, with its columns. Rows whose evidence is impossible stay as they are, with a warning.
+        frame
+            In the library of X, with its columns. Rows whose evidence is impossible stay as they are, with a warning.
+
+        See Also
+        --------
+        posteriors : Give the distributions of variables for every row of a frame.
+        most_probable_explanation : Find the states of all variables that are together most probable.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> network.impute(pa.table({"sex": ["f", None], "height": [None, 190.0]})).to_pylist()
+        [{'sex': 'f', 'height': 165.0}, {'sex': 'm', 'height': 190.0}]
         """
         if method not in METHODS:
             raise ParameterError(f"method is {method!r}; it can be one of {list(METHODS)}")
@@ -189,7 +272,30 @@ class MixedCompletions(ABC):
         return write_frame(_columns(core, filled, names), Alongside.of(X))
 
     def sample_batches(self, n: int = 1, *, random_state: Any = None) -> Iterator[Any]:
-        """Draw rows, a table of some thousand at a time, for more of them than memory holds."""
+        """Draw rows, a table of some thousand at a time, for more of them than memory holds.
+
+        Parameters
+        ----------
+        n, random_state : as in `sample`
+            Number of rows, and seed.
+
+        Returns
+        -------
+        iterator of pyarrow.Table
+            Tables that together are the one of `sample`.
+
+        See Also
+        --------
+        sample : Draw rows: a pyarrow Table of labels and numbers.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> sum(batch.num_rows for batch in network.sample_batches(5, random_state=0))
+        5
+        """
         rng = generator_of(n, random_state)
         return (self.sample(min(BATCH_ROWS, n - start), random_state=rng) for start in range(0, n, BATCH_ROWS))
 
@@ -198,6 +304,32 @@ class MixedCompletions(ABC):
 
         With evidence, ``{name: state or number}``, they are drawn from the posterior of all variables together:
         exactly, and none is thrown away.
+
+        Parameters
+        ----------
+        n : int, default 1
+            Number of rows.
+        evidence : dict {name: state or number}, optional
+            What is observed in all of them.
+        random_state : int, RandomState or None, default None
+            Seed.
+
+        Returns
+        -------
+        pyarrow.Table
+            A column for each variable.
+
+        See Also
+        --------
+        sample_batches : Draw rows, a table of some thousand at a time, for more of them than memory holds.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> network.sample(3, evidence={"sex": "f"}, random_state=0)["sex"].to_pylist()
+        ['f', 'f', 'f']
         """
         core, rng = self.core, generator_of(n, random_state)
         rows = row_of(evidence, core).take(np.zeros(int(n), dtype=np.int64))

@@ -45,11 +45,19 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
 
     Parameters
     ----------
-    graph : str, iterable of edges (parent, child), Dag or networkx.DiGraph; no arc leads from a number to a variable
-        with states
-    nodes : mapping from every node to its table, as in `BayesianNetwork`, or for a number to a `LinearGaussian`; where
-        it has parents with states, to a dict from their states (a tuple for several) to one each
-    states : labels of the states of a node, or how many there are; needed where the table does not name them
+    graph : str, iterable of edges (parent, child), Dag or networkx.DiGraph
+        No arc leads from a number to a variable with states.
+    nodes : dict
+        For every node its table, as in `BayesianNetwork`, or for a number a `LinearGaussian`; where it has parents with
+        states, a dict from their states (a tuple for several) to one each.
+    states : dict, optional
+        Labels of the states of a node, or how many there are; needed where the table does not name them.
+
+    See Also
+    --------
+    BayesianNetwork : A network of discrete variables.
+    LinearGaussian : A number that is normal around a linear function of its numeric parents.
+    learn_structure : Find the graph of the highest score.
 
     Examples
     --------
@@ -113,7 +121,36 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
         settings: Mapping[str, Any] | None = None,
         library: str | None = None,
     ) -> Self:
-        """Give a core the face that is asked questions; sums are what it was learned from, of frames of a library."""
+        """Give a core the face that is asked questions; sums are what it was learned from, of frames of a library.
+
+        Parameters
+        ----------
+        core : MixedCore
+            Variables, graph, tables and regressions.
+        sums : MixedSums, optional
+            What it was learned from.
+        settings : dict, optional
+            Settings of `from_data` that it was learned with.
+        library : str, optional
+            Library of the frame it was learned from, in which answers are written.
+
+        Returns
+        -------
+        MixedNetwork
+            A network with all questions.
+
+        See Also
+        --------
+        core : Graph, tables and regressions as plain arrays, for engines.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> MixedNetwork.from_core(network.core).numbers
+        ('height',)
+        """
         made = cls.__new__(cls)
         made._adopt(core, sums, settings, library)
         return made
@@ -140,13 +177,30 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
 
         Parameters
         ----------
-        graph : as for the network itself
-        X : frame with a column for every node; others are left out. Or a source of rows that may not fit into memory
-        alpha, equivalent_sample_size, columns : what is added to counts, as in `BayesianNetwork.from_data`
-        states : states of a node, or how many there are for the codes 0, 1, ...; numbers, too, are states then
-        sample_weight : (n_rows,), or the name of a column of a source
-        missing : "available" for the rows a family has all cells of, "em" for the largest likelihood; where no row has
-            a whole family its slopes begin at 0, and stay there if the rows tell nothing of them
+        graph : as in the class
+            The graph.
+        X : data frame or source of rows
+            A column for every node; others are left out. A source may hold more rows than memory.
+        alpha, equivalent_sample_size, columns : as in `BayesianNetwork.from_data`
+            Pseudo-counts of states.
+        states : dict, optional
+            States of a node, or how many there are for the codes 0, 1, ...; a column of numbers that is named here has
+            states.
+        sample_weight : weights of shape (n_rows,), or str
+            Weight of each row, or the name of a column of a source.
+        missing : {"available", "em"}, default "available"
+            "available" counts for a family the rows that have all its cells. "em" finds the largest likelihood; where
+            no row has a whole family its slopes begin at 0, and stay there if the rows say nothing of them.
+
+        Returns
+        -------
+        MixedNetwork
+            The graph with tables and regressions.
+
+        See Also
+        --------
+        fit : Give this graph parameters learned from rows.
+        partial_fit : Give the network of the rows so far and of these: as if all had been there at once.
 
         Examples
         --------
@@ -180,16 +234,96 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
         return cls.from_core(fit_mixed_by_em(core, cells, weight, pseudo_counts), library=library_of(X))
 
     def fit(self, X: Any, **settings: Any) -> Self:
-        """Give this graph parameters learned from rows; settings as in `from_data`, states as they are."""
+        """Give this graph parameters learned from rows; settings as in `from_data`, states as they are.
+
+        Parameters
+        ----------
+        X : data frame or source of rows
+            Rows with a column for each variable.
+        **settings : keywords
+            Settings of `from_data`.
+
+        Returns
+        -------
+        MixedNetwork
+            A new network; this one stays as it is.
+
+        See Also
+        --------
+        from_data : Learn tables and regressions of a graph from rows.
+        partial_fit : Give the network of the rows so far and of these: as if all had been there at once.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> rows = network.sample(50, random_state=0)
+        >>> network.fit(rows).n_parameters
+        5
+        """
         known = {variable.name: variable.states for variable in self._core.states.variables}
         return type(self).from_data(self.dag, X, **{"states": known} | settings)
 
     def partial_fit(self, X: Any, *, sample_weight: Any = None) -> Self:
-        """Give the network of the rows so far and of these: as if all had been there at once."""
+        """Give the network of the rows so far and of these: as if all had been there at once.
+
+        Parameters
+        ----------
+        X : data frame or source of rows
+            Further rows.
+        sample_weight : weights of shape (n_rows,), optional
+            Weight of each row; default 1.
+
+        Returns
+        -------
+        MixedNetwork
+            A new network; this one stays as it is.
+
+        See Also
+        --------
+        fit : Give this graph parameters learned from rows.
+        forget : Give the network of the rows so far without these: as if they had never been there.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> rows = network.sample(50, random_state=0)
+        >>> network.fit(rows[:25]).partial_fit(rows[25:]).query("sex")["f"] == network.fit(rows).query("sex")["f"]
+        True
+        """
         return self._with_sums(self._own_sums() + self._more(X, sample_weight))
 
     def forget(self, X: Any, *, sample_weight: Any = None) -> Self:
-        """Give the network of the rows so far without these: as if they had never been there."""
+        """Give the network of the rows so far without these: as if they had never been there.
+
+        Parameters
+        ----------
+        X : data frame or source of rows
+            Rows that were counted.
+        sample_weight : weights of shape (n_rows,), optional
+            Weight they were counted with; default 1.
+
+        Returns
+        -------
+        MixedNetwork
+            A new network; this one stays as it is.
+
+        See Also
+        --------
+        partial_fit : Give the network of the rows so far and of these: as if all had been there at once.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> rows = network.sample(50, random_state=0)
+        >>> network.fit(rows).forget(rows[25:]).query("sex")["f"] == network.fit(rows[:25]).query("sex")["f"]
+        True
+        """
         return self._with_sums(self._own_sums() - self._more(X, sample_weight))
 
     def __add__(self, other: "MixedNetwork") -> Self:
@@ -225,15 +359,64 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a network from our JSON, from XDSL whose equations are linear, or from a model file (.bayes)."""
+        """Read a network from our JSON, from XDSL whose equations are linear, or from a model file (.bayes).
+
+        Parameters
+        ----------
+        path : path
+            Name of the file.
+
+        Returns
+        -------
+        MixedNetwork
+            The network of the file.
+
+        See Also
+        --------
+        write : Write the network as JSON, XDSL or a model file, by the ending of the name.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> with TemporaryDirectory() as folder:
+        ...     network.write(Path(folder) / "height.json")
+        ...     MixedNetwork.read(Path(folder) / "height.json").numbers
+        ('height',)
+        """
         if Path(path).suffix.lower() == MODEL_SUFFIX:
             return cls.from_core(*read_mixed_model(Path(path)))
         return cls.from_core(read_mixed(path))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the network as JSON, XDSL or a model file, as the ending of the name tells; replaces one.
+        """Write the network as JSON, XDSL or a model file, by the ending of the name; a file that is there is replaced.
 
         A model file (.bayes) keeps the sums of the rows that it was learned from, so that it goes on learning.
+
+        Parameters
+        ----------
+        path : path
+            Name of the file.
+
+        See Also
+        --------
+        read : Read a network from our JSON, from XDSL whose equations are linear, or from a model file.
+        save : Write a fitted model to a file, in the place of the one that is there.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> with TemporaryDirectory() as folder:
+        ...     network.write(Path(folder) / "height.xdsl")
+        ...     MixedNetwork.read(Path(folder) / "height.xdsl").names
+        ('sex', 'height')
         """
         if Path(path).suffix.lower() == MODEL_SUFFIX:
             write_mixed_model((self._core, *self.learned_from), Path(path))
@@ -263,11 +446,59 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
         return tuple(self.dag.names[node] for node in sorted(self._core.numbers))
 
     def states(self, name: str) -> tuple[Any, ...]:
-        """Labels of the states of a variable that has them."""
+        """Give the labels of the states of a variable that has them.
+
+        Parameters
+        ----------
+        name : str
+            Name of the variable.
+
+        Returns
+        -------
+        tuple of labels
+            In the order of the axes of tables.
+
+        See Also
+        --------
+        numbers : Names of the variables that are numbers.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> network.states("sex")
+        ('f', 'm')
+        """
         return tuple(self._core.variable(self._with_states(name)).states)
 
     def cpt(self, name: str) -> ConditionalTable:
-        """Table of P(variable | parents) of a variable with states."""
+        """Give the table of P(variable | parents) of a variable with states.
+
+        Parameters
+        ----------
+        name : str
+            Name of the variable.
+
+        Returns
+        -------
+        ConditionalTable
+            Probabilities and labels; print it.
+
+        See Also
+        --------
+        regression : Give the regression of a number, for one state of each of its parents that have states.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> network.cpt("sex")
+        P(sex)
+          f    m
+        0.6  0.4
+        """
         core = self._core
         place = core.place[self._with_states(name)]
         return ConditionalTable(core.states.variables[place], core.states.parents_of(place), core.states.tables[place])
@@ -279,7 +510,34 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
         return node
 
     def regression(self, name: str, states: Mapping[str, Any] | None = None, /, **more: Any) -> LinearGaussian:
-        """Give the regression of a number, for one state of each of its parents that have states."""
+        """Give the regression of a number, for one state of each of its parents that have states.
+
+        Parameters
+        ----------
+        name : str
+            Name of the number.
+        states : dict {parent: state}, optional
+            A state of each parent that has states.
+        **more : keywords
+            The same as keywords, for names that are identifiers.
+
+        Returns
+        -------
+        LinearGaussian
+            Intercept, slopes and variance.
+
+        See Also
+        --------
+        cpt : Give the table of P(variable | parents) of a variable with states.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> network.regression("height", sex="m")
+        LinearGaussian(intercept=178.0, slopes={}, variance=49.0)
+        """
         core, node = self._core, self.dag.node(name)
         if node not in core.numbers:
             raise ParameterError(f"{name!r} has states and is no number; cpt({name!r}) is its table")
@@ -300,6 +558,24 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
     def do(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
         """Set variables from outside: their parents no longer matter, all that follows from them does.
 
+        Parameters
+        ----------
+        values : dict {name: state or number}, optional
+            The variables that are set.
+        **more : keywords
+            The same as keywords, for names that are identifiers.
+
+        Returns
+        -------
+        MixedNetwork
+            A new network; this one stays as it is.
+
+        See Also
+        --------
+        query : Give the distribution of a variable, given states and numbers of others.
+
+        Examples
+        --------
         >>> from bayeswater import LinearGaussian, MixedNetwork
         >>> chain = {"a": LinearGaussian(0), "b": LinearGaussian(0, {"a": 2}), "c": LinearGaussian(1, {"b": 1})}
         >>> network = MixedNetwork("a -> b -> c", chain)
@@ -312,7 +588,30 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
         return self.from_core(core, library=self.library)
 
     def to_dot(self) -> str:
-        """Write the graph in the language of Graphviz."""
+        """Write the graph in the language of Graphviz.
+
+        Returns
+        -------
+        str
+            Source of a picture for ``dot``.
+
+        See Also
+        --------
+        to_svg : Draw the network, parents above children, with probabilities of states.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> print(network.to_dot())
+        digraph {
+          node [shape=box, style=rounded];
+          "sex";
+          "height";
+          "sex" -> "height";
+        }
+        """
         return to_dot(self.dag)
 
     def to_svg(self, evidence: Mapping[str, Any] | None = None, *, bars: bool = True) -> str:
@@ -320,8 +619,27 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
 
         Parameters
         ----------
-        evidence : ``{name: state or number}``, what is observed; these nodes are marked, the others show posteriors
-        bars : whether probabilities and means are shown; else names alone
+        evidence : dict {name: state or number}, optional
+            What is observed. These nodes are marked, and the others show posteriors.
+        bars : bool, default True
+            Whether probabilities and means are shown, or names alone.
+
+        Returns
+        -------
+        str
+            The picture.
+
+        See Also
+        --------
+        to_dot : Write the graph in the language of Graphviz.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> network.to_svg({"height": 180})[:4]
+        '<svg'
         """
         if not bars:
             return to_svg(self.dag)

@@ -38,13 +38,16 @@ class MixedQuestions(ABC):
     def query(
         self, target: str, evidence: Given = None, *, soft_evidence: Given = None
     ) -> Distribution | NumberDistribution:
-        """Distribution of a variable, given states and numbers of others.
+        """Give the distribution of a variable, given states and numbers of others.
 
         Parameters
         ----------
-        target : name of the variable
-        evidence : ``{name: state or number}``
-        soft_evidence : ``{name: {state: likelihood}}``, or likelihoods in the order of the states
+        target : str
+            Name of the variable.
+        evidence : dict {name: state or number}, optional
+            What is observed.
+        soft_evidence : dict, optional
+            ``{name: {state: likelihood}}``, or likelihoods in the order of the states.
 
         Returns
         -------
@@ -55,6 +58,22 @@ class MixedQuestions(ABC):
         ------
         ImpossibleEvidence
             Where the evidence is impossible, also where it would not matter to the target.
+
+        See Also
+        --------
+        joint : Give the joint distribution of several variables with states, given states and numbers of others.
+        moments : Give the means and covariances of several numbers.
+        posteriors : Give the distributions of variables for every row of a frame.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> network.query("sex", {"height": 180})
+        sex  probability
+        f         0.0742  █
+        m         0.9258  ███████████████████
         """
         core, engine = self.core, self._engine
         if not isinstance(target, str):
@@ -79,7 +98,32 @@ class MixedQuestions(ABC):
     def joint(
         self, targets: str | Iterable[str], evidence: Given = None, *, soft_evidence: Given = None
     ) -> Distribution:
-        """Distribution of several variables with states together, given states and numbers of others; see `query`."""
+        """Give the joint distribution of several variables with states, given states and numbers of others.
+
+        Parameters
+        ----------
+        targets : str or iterable of str
+            Names of the variables.
+        evidence, soft_evidence : as in `query`
+            What is observed.
+
+        Returns
+        -------
+        Distribution
+            Probabilities of the configurations by label; print it.
+
+        See Also
+        --------
+        query : Give the distribution of a variable, given states and numbers of others.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> round(network.joint("sex", {"height": 180})["m"], 4)
+        0.9258
+        """
         core, engine = self.core, self._engine
         nodes = nodes_with_states(core, targets)
         row = row_of(evidence, core, soft_evidence)
@@ -93,7 +137,32 @@ class MixedQuestions(ABC):
     def moments(
         self, targets: str | Iterable[str] | None = None, evidence: Given = None, *, soft_evidence: Given = None
     ) -> JointMoments:
-        """Means and covariances of several numbers, by default all, given states and numbers of others."""
+        """Give the means and covariances of several numbers, by default all, given states and numbers of others.
+
+        Parameters
+        ----------
+        targets : str or iterable of str, optional
+            Names of the numbers; default all.
+        evidence, soft_evidence : as in `query`
+            What is observed.
+
+        Returns
+        -------
+        JointMoments
+            Means and covariances by name; print it.
+
+        See Also
+        --------
+        query : Give the distribution of a variable, given states and numbers of others.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> network.moments().mean
+        array([170.2])
+        """
         core = self.core
         names = [core.names[n] for n in sorted(core.numbers)] if targets is None else named(targets, "targets")
         nodes = [core.dag.node(name) for name in names]
@@ -124,22 +193,42 @@ class MixedQuestions(ABC):
         as_frame: bool = False,
         unseen: str = "error",
     ) -> Any:
-        """Distributions of variables for every row of a frame, whose missing cells are what is not observed.
+        """Give the distributions of variables for every row of a frame; missing cells are not observed.
 
         Parameters
         ----------
-        X : frame whose columns are variables, in any order; a row, ``{name: state or number}``, or a list of such; or
-            the name of a file of rows
-        targets : names of the variables asked for; default all
-        soft_evidence : likelihoods of states by name, (n_states,) for all rows or (n_rows, n_states)
-        as_frame : give a frame in the library of X instead of a dict of arrays
-        unseen : "error", or "ignore" to take a label that is no state for a missing cell
+        X : data frame, dict or path
+            A frame whose columns are variables, in any order; a row, ``{name: state or number}``, or a list of such; or
+            the name of a file of rows.
+        targets : str or iterable of str, optional
+            Names of the variables; default all.
+        soft_evidence : dict, optional
+            Likelihoods of states by name, (n_states,) for all rows or (n_rows, n_states).
+        as_frame : bool, default False
+            Whether to give a frame in the library of X instead of a dict of arrays.
+        unseen : {"error", "ignore"}, default "error"
+            What to do with a state that a variable does not have: refuse it, or take it as missing.
 
         Returns
         -------
         MixedPosteriors or frame
             A dict from names to P(state | row), (n_rows, n_states), or to the mean of a number, (n_rows,), with the
             attributes `std`, `log_evidence` and `impossible`.
+
+        See Also
+        --------
+        query : Give the distribution of a variable, given states and numbers of others.
+        impute : Fill the missing cells of a frame, each row by what else it says.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> network.posteriors(pa.table({"height": [160.0, 180]}), "sex")["sex"].round(3)
+        array([[0.971, 0.029],
+               [0.074, 0.926]])
         """
         core = self.core
         names = list(core.names) if targets is None else named(targets, "targets")
@@ -160,10 +249,38 @@ class MixedQuestions(ABC):
         return result.to_frame(Alongside.of(X)) if as_frame else result
 
     def log_evidence(self, X: Any, *, soft_evidence: Given = None, given: Given = None, unseen: str = "error") -> Any:
-        """Logarithm of the probability, or density, of what each row observes: (n_rows,); -inf where impossible.
+        """Give the logarithm of the probability, or density, of what each row observes; -inf where impossible.
 
         Of a single row that is given as ``{name: state or number}``, it is one number. With `given`, states and numbers
         by name, it is that of each row given these.
+
+        Parameters
+        ----------
+        X : data frame or dict {name: state or number}
+            Rows, of which missing cells are not observed.
+        soft_evidence : dict, optional
+            Likelihoods of states, as in `posteriors`.
+        given : dict {name: state or number}, optional
+            What is known beforehand.
+        unseen : {"error", "ignore"}, default "error"
+            What to do with a state that a variable does not have, as in `posteriors`.
+
+        Returns
+        -------
+        array of shape (n_rows,), or float
+            Natural logarithms.
+
+        See Also
+        --------
+        log_probability : Give the logarithm of the probability or density of every whole row.
+
+        Examples
+        --------
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> round(network.log_evidence({"height": 180}), 4)
+        -3.7449
         """
         core = self.core
         rows, known = rows_of(X, core, unseen, soft_evidence), row_of(given, core)
@@ -182,13 +299,66 @@ class MixedQuestions(ABC):
         return float(found[0]) if isinstance(X, Mapping) else found
 
     def log_probability(self, X: Any, *, unseen: str = "error") -> Any:
-        """Logarithm of the probability or density of every row, none of whose cells is missing: (n_rows,)."""
+        """Give the logarithm of the probability or density of every whole row: (n_rows,).
+
+        Parameters
+        ----------
+        X : data frame or dict {name: state or number}
+            Rows without a missing cell.
+        unseen : {"error", "ignore"}, default "error"
+            What to do with a state that a variable does not have, as in `posteriors`.
+
+        Returns
+        -------
+        array of shape (n_rows,), or float
+            Natural logarithms.
+
+        See Also
+        --------
+        log_evidence : Give the logarithm of the probability, or density, of what each row observes.
+        node_log_probabilities : Give what each variable given its parents adds to `log_probability`, by name.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> network.log_probability(pa.table({"sex": ["m"], "height": [180.0]})).round(4)
+        array([-3.822])
+        """
         found = self.node_log_probabilities(X, unseen=unseen)
         total = sum(found.values(), np.zeros(1))
         return float(total[0]) if isinstance(X, Mapping) else total
 
     def node_log_probabilities(self, X: Any, *, unseen: str = "error") -> dict[str, Array]:
-        """Give what each variable given its parents adds to `log_probability`, by name: (n_rows,) each."""
+        """Give what each variable given its parents adds to `log_probability`, by name: (n_rows,) each.
+
+        Parameters
+        ----------
+        X : data frame
+            Rows without a missing cell.
+        unseen : {"error", "ignore"}, default "error"
+            What to do with a state that a variable does not have, as in `posteriors`.
+
+        Returns
+        -------
+        dict {name: array of shape (n_rows,)}
+            Natural logarithms.
+
+        See Also
+        --------
+        log_probability : Give the logarithm of the probability or density of every whole row.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from bayeswater import LinearGaussian, MixedNetwork
+        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
+        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
+        >>> network.node_log_probabilities(pa.table({"sex": ["m"], "height": [180.0]}))["sex"].round(4)
+        array([-0.9163])
+        """
         core, rows = self.core, rows_of(X, self.core, unseen)
         for node in range(len(core)):
             column = np.isnan(rows.values[node]) if node in core.numbers else _missing(rows, core, node)

@@ -64,7 +64,7 @@ class Analysis(ABC):
     # ------------------------------------------------------------------ information
 
     def entropy(self, names: str | Iterable[str] | None = None, evidence: Given = None) -> float:
-        """Entropy of some variables together, by default of all, given what is observed.
+        """Give the entropy of some variables together, by default of all, given what is observed.
 
         Parameters
         ----------
@@ -77,6 +77,10 @@ class Analysis(ABC):
         -------
         float
             Bits.
+
+        See Also
+        --------
+        mutual_information : Say how much two sets of variables tell of each other.
 
         Examples
         --------
@@ -100,19 +104,33 @@ class Analysis(ABC):
         given: str | Iterable[str] = (),
         evidence: Given = None,
     ) -> float:
-        """How much two sets of variables tell of each other, in the mean over the states of a third one.
+        """Say how much two sets of variables tell of each other, in the mean over the states of a third one.
 
             I(left; right | given) = E[log2 P(left, right | given) / (P(left | given) P(right | given))]
 
         Parameters
         ----------
-        left, right, given : names
-        evidence : ``{name: state}``, what is observed; unlike `given`, no mean is taken over it
+        left, right, given : str or iterable of str
+            Names of the variables.
+        evidence : dict {name: state}, optional
+            What is observed; unlike `given`, no mean is taken over it.
 
         Returns
         -------
         float
             Bits.
+
+        See Also
+        --------
+        entropy : Give the entropy of some variables together, by default of all, given what is observed.
+        arc_strengths : Say what each arc carries: the information of parent and child.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> round(network.mutual_information("rain", "wet"), 4)
+        0.2755
         """
         sides = [target_nodes(self.core, named(side, "names")) for side in (left, right, given)]
         nodes = [node for side in sides for node in side]
@@ -141,6 +159,18 @@ class Analysis(ABC):
         -------
         ArcInformation
             Bits of every arc, made to be printed.
+
+        See Also
+        --------
+        mutual_information : Say how much two sets of variables tell of each other.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.arc_strengths()
+        arc            bits
+        rain -> wet  0.2755
         """
         core = self.core
         found = derivatives(self._tree.factors, evidence_of(core, evidence))
@@ -157,7 +187,7 @@ class Analysis(ABC):
         )
 
     def kl_divergence(self, other: "Analysis") -> float:
-        """Kullback-Leibler divergence of another network from this one: E[log2 P(row) / Q(row)], rows drawn from this.
+        """Give the Kullback-Leibler divergence of another network Q from this one, P: E[log2 P(row) / Q(row)] over P.
 
         Exact. Infinite where the other one takes for impossible what is not. The variables of both, and their states,
         have to be the same; graphs may differ.
@@ -171,11 +201,22 @@ class Analysis(ABC):
         -------
         float
             Bits, 0 or more.
+
+        See Also
+        --------
+        jensen_shannon : Give the Jensen-Shannon divergence of two networks, from 0 to 1.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> round(network.kl_divergence(network.with_cpt("rain", [0.5, 0.5])), 4)
+        0.2781
         """
         return divergence(self.core, self._like(other))
 
     def jensen_shannon(self, other: "Analysis", *, random_state: Any = 0) -> Divergence:
-        """Jensen-Shannon divergence of two networks, from 0 to 1: the mean of KL from each to their mean.
+        """Give the Jensen-Shannon divergence of two networks, from 0 to 1: the mean of KL from each to their mean.
 
         Exact where all rows together can be listed, leaves that both have alike being left out first; otherwise of rows
         that are drawn, with its standard error.
@@ -191,6 +232,17 @@ class Analysis(ABC):
         -------
         Divergence
             Bits, and their standard error.
+
+        See Also
+        --------
+        kl_divergence : Give the Kullback-Leibler divergence of another network Q from this one, P.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.jensen_shannon(network.with_cpt("rain", [0.5, 0.5]))
+        0.073104 bits
         """
         one, two = _without_equal_leaves(self.core, self._like(other))
         if prod(one.cards) <= MOST_CELLS:
@@ -224,21 +276,43 @@ class Analysis(ABC):
     def sensitivity(
         self, target: str, state: Any, evidence: Given = None, *, soft_evidence: Given = None, spread: float = 0.1
     ) -> Sensitivity:
-        """Say how P(target=state | evidence) follows every entry of every table.
+        """Say how P(target=state | evidence) depends on every entry of every table.
 
         Exact: of each entry, the posterior is a quotient of two lines, whose slopes are derivatives of P(evidence). The
         other entries of a row give way in proportion.
 
         Parameters
         ----------
-        target, state : what is asked for
+        target, state : str, label
+            The probability in question.
         evidence, soft_evidence : as in `query`
-        spread : share by which each entry is lowered and raised for the tornado, over 0 and up to 1
+            What is observed.
+        spread : float, default 0.1
+            Share by which each entry is lowered and raised for the tornado, over 0 and up to 1.
 
         Returns
         -------
         Sensitivity
             All entries, the strongest first; made to be printed. `plots.TornadoDisplay` draws it.
+
+        See Also
+        --------
+        query : P(targets | evidence), one axis for each target.
+        conflict : Say whether findings speak against each other.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> print(network.sensitivity("rain", "yes", {"wet": 1}))
+        P(rain=yes | wet=1) = 0.666667
+        entry                value  derivative   -10 %   +10 %
+        P(wet=0 | rain=no)     0.9       2.222  0.5128  0.9524
+        P(rain=no)             0.8      -1.389  0.7568  0.5217
+        P(rain=yes)            0.2       1.389  0.6372  0.6929
+        P(wet=1 | rain=yes)    0.8      0.2778  0.6429  0.6875
+        P(wet=1 | rain=no)     0.1      -2.222  0.6897  0.6452
+        P(wet=0 | rain=yes)    0.2     -0.2778  0.6721   0.661
         """
         core = self.core
         if not 0 < spread <= 1:
@@ -266,6 +340,20 @@ class Analysis(ABC):
         -------
         Conflict
             The measure, and what it says; above 0 where findings speak against each other.
+
+        See Also
+        --------
+        sensitivity : Say how P(target=state | evidence) depends on every entry of every table.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.conflict({"rain": "yes", "wet": 0})
+        conflict 1.926 bits: the findings speak against each other
+        finding against the others   bits
+        rain=yes                    1.926
+        wet=0                       1.926
         """
         core, observed = self.core, evidence_of(self.core, evidence)
         factors = self._tree.factors
@@ -302,6 +390,11 @@ class Analysis(ABC):
         -------
         BestExplanations
             States and probabilities, the most probable first.
+
+        See Also
+        --------
+        most_probable_explanation : Explain each row of `codes`.
+        marginal_map : Give the states of some variables that are together most probable.
 
         Examples
         --------
@@ -347,6 +440,18 @@ class Analysis(ABC):
         -------
         Explanation
             The states, and their probability together.
+
+        See Also
+        --------
+        most_probable_explanation : Explain each row of `codes`.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.marginal_map("rain", {"wet": 1})
+        rain  yes
+        log-probability together with the evidence: -1.83258
         """
         core, nodes = self.core, target_nodes(self.core, targets)
         observed, soft = evidence_of(core, evidence), soft_of(core, soft_evidence)
@@ -364,18 +469,35 @@ class Analysis(ABC):
 
         Parameters
         ----------
-        X : frame whose columns are variables
+        X : data frame
+            Its columns are variables.
         method : {"most_probable", "draw", "mean"}
             "most_probable": the states of all missing cells of a row that are together most probable, variables without
             a column summed out. "draw": states drawn from their joint posterior, as for multiple imputation. "mean":
             the posterior mean of variables whose states are numbers, and the most probable state of each other cell on
             its own.
-        random_state : seed of "draw"
-        unseen : as in `posteriors`
+        random_state : int, RandomState or None, default None
+            Seed of "draw".
+        unseen : {"error", "ignore"}, default "error"
+            What to do with a state that a variable does not have, as in `posteriors`.
 
         Returns
         -------
-        frame in the library of X, with its columns. Rows whose evidence is impossible stay as they are, with a warning.
+        frame
+            In the library of X, with its columns. Rows whose evidence is impossible stay as they are, with a warning.
+
+        See Also
+        --------
+        posteriors : Give the distributions of variables for every row of a frame.
+        most_probable_explanation : Explain each row of `codes`.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.impute(pa.table({"rain": [None, "no"], "wet": [1, 0]})).to_pylist()
+        [{'rain': 'yes', 'wet': 1}, {'rain': 'no', 'wet': 0}]
         """
         if method not in METHODS:
             raise ParameterError(f"method is {method!r}; it can be one of {list(METHODS)}")
@@ -432,6 +554,18 @@ class Analysis(ABC):
         -------
         CliqueListing
             Cliques, separators and their sizes, made to be printed.
+
+        See Also
+        --------
+        cost : Tell what exact answers would take, before anything is computed.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.junction_tree()
+        1 cliques, the largest of 2 variables, 4 cells
+        rain, wet
         """
         core = self.core
         observed = sorted(core.dag.nodes(named(pattern, "pattern")))

@@ -59,6 +59,13 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
     states : mapping, optional
         Labels of the states of a node, or how many there are; needed where the table does not name them.
 
+    See Also
+    --------
+    MixedNetwork : A network of states and numbers.
+    DecisionNetwork : A network with decisions and utilities.
+    NetworkClassifier : A Bayesian network, learned, as a classifier.
+    learn_structure : Find the graph of the highest score.
+
     Examples
     --------
     >>> network = BayesianNetwork(
@@ -106,8 +113,27 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         Parameters
         ----------
         core : Network
-        title, remarks : what a file says beside the probabilities
-        library : of the frame it was learned from, and in which answers are written
+            Variables, graph and tables.
+        title, remarks : str, dict
+            What a file says beside the probabilities.
+        library : str, optional
+            Library of the frame it was learned from, in which answers are written.
+
+        Returns
+        -------
+        BayesianNetwork
+            A network with all questions.
+
+        See Also
+        --------
+        core : Variables, graph and tables as plain arrays, for engines.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> BayesianNetwork.from_core(network.core)
+        BayesianNetwork('rain -> wet'): 2 variables, 1 edge, 3 parameters
         """
         made = cls.__new__(cls)
         told = {"title": title, "remarks": remarks or {}, "library": library}
@@ -124,9 +150,26 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
 
         Parameters
         ----------
-        model : fitted `TAN`, `SPODE`, `KDB`, `SKDB`, `NetworkClassifier`, `CategoricalNB`, or `NaiveBayes` whose
-            columns are categories, flags or bins; ``model.to_network()`` does the same
-        class_name : name of the class variable; default "class"
+        model : fitted classifier
+            A `TAN`, `SPODE`, `KDB`, `SKDB`, `NetworkClassifier`, `CategoricalNB`, or a `NaiveBayes` whose columns are
+            categories, flags or bins; ``model.to_network()`` does the same.
+        class_name : str, optional
+            Name of the class variable; default "class".
+
+        Returns
+        -------
+        BayesianNetwork
+            The class and every column, with their tables.
+
+        See Also
+        --------
+        from_data : Estimate the tables of a graph from rows.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork, CategoricalNB
+        >>> BayesianNetwork.from_classifier(CategoricalNB().fit([["red"], ["green"]], ["cherry", "pea"]))
+        BayesianNetwork('class -> x0'): 2 variables, 1 edge, 3 parameters
         """
         return cls.from_core(network_of(model, class_name), library=vars(model).get("_library"))
 
@@ -150,18 +193,36 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
 
         Parameters
         ----------
-        graph : as for the network itself
-        X : frame with a column for every node; others are left out. Or a source of rows that may not fit into memory,
-            a file or a frame of an engine (see docs/scale.md): it is counted in pieces, or with "em" held in memory
-        alpha : pseudo-count of every cell, or of the cells of each node; default 1, and 0 is maximum likelihood
-        equivalent_sample_size : rows imagined, spread evenly over the cells of each table (BDeu); instead of alpha
-        columns : ``{node: {"prior": Dirichlet(...)}}``: pseudo-counts by label for every row of the node's table
-        states : states of a node, those that rows do not show too, or how many there are for the codes 0, 1, ...; else
-            the values that occur, sorted
-        sample_weight : (n_rows,), or the name of a column of a source
-        missing : "available" for the rows a family has all cells of, "em" for tables of largest likelihood;
-            a node that no row shows, whose `states` are given, is then found by what it does to its children, in an
-            order of its states that means nothing
+        graph : as in the class
+            The graph.
+        X : data frame or source of rows
+            A column for every node; others are left out. Rows that do not fit into memory, of a file or of a frame of
+            an engine (see docs/scale.md), are counted in pieces; with "em" they are held in memory.
+        alpha : float or dict, optional
+            Pseudo-count of every cell, or of the cells of each node; default 1, and 0 is maximum likelihood.
+        equivalent_sample_size : float, optional
+            Number of imagined rows, spread evenly over the cells of each table (BDeu), in the place of `alpha`.
+        columns : dict, optional
+            ``{node: {"prior": Dirichlet(...)}}``: pseudo-counts by label for every row of the node's table.
+        states : dict, optional
+            States of a node, those that rows do not show too, or how many there are for the codes 0, 1, ...; default
+            the values that occur, sorted.
+        sample_weight : weights of shape (n_rows,), or str
+            Weight of each row, or the name of a column of a source.
+        missing : {"available", "em"}, default "available"
+            "available" counts for a family the rows that have all its cells. "em" finds tables of largest likelihood; a
+            node that no row shows, whose `states` are given, is then found by its effect on its children, with its
+            states in arbitrary order.
+
+        Returns
+        -------
+        BayesianNetwork
+            The graph with its tables.
+
+        See Also
+        --------
+        fit : Give this graph tables estimated from rows.
+        learn_structure : Find the graph of the highest score.
 
         Examples
         --------
@@ -199,6 +260,18 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         -------
         BayesianNetwork
             A new network; this one stays as it is.
+
+        See Also
+        --------
+        from_data : Estimate the tables of a graph from rows.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from bayeswater import BayesianNetwork
+        >>> rows = pa.table({"rain": ["no", "no", "yes", "yes"], "wet": ["no", "yes", "yes", "yes"]})
+        >>> BayesianNetwork("rain -> wet").fit(rows, alpha=0).query("wet")["yes"]
+        0.75
         """
         known = dict(self._states) if self._network is None else {v.name: v.states for v in self._network.variables}
         return type(self).from_data(self._dag, X, **{"states": known} | settings)
@@ -215,10 +288,32 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
 
         Parameters
         ----------
-        path : name of the file
+        path : path
+            Name of the file.
         tolerance : number, optional
             By how much the sum of a row may differ from one; a row that differs by more is refused. Default 0.01, as
             numbers of two digits leave it; the numbers of NET are potentials, and may have any sum but 0.
+
+        Returns
+        -------
+        BayesianNetwork
+            The network of the file.
+
+        See Also
+        --------
+        write : Write a network file, in the format that the ending of its name tells.
+        load : Read a model from a file that `save` wrote: equal to the saved one, to the bit.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> with TemporaryDirectory() as folder:
+        ...     network.write(Path(folder) / "rain.bif")
+        ...     BayesianNetwork.read(Path(folder) / "rain.bif")
+        BayesianNetwork('rain -> wet'): 2 variables, 1 edge, 3 parameters
         """
         path = Path(path)
         if path.suffix.lower() == MODEL_SUFFIX:
@@ -232,6 +327,22 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         ----------
         path : path
             Name of the file.
+
+        See Also
+        --------
+        read : Read a network file.
+        save : Write a fitted model to a file, in the place of the one that is there.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> with TemporaryDirectory() as folder:
+        ...     network.write(Path(folder) / "rain.net")
+        ...     (Path(folder) / "rain.net").read_text().split()[0]
+        'net'
         """
         path = Path(path)
         write = write_network_model if path.suffix.lower() == MODEL_SUFFIX else write_network_file
@@ -264,7 +375,7 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         return self.core.variables
 
     def states(self, name: str) -> tuple[Any, ...]:
-        """Labels of the states of a variable.
+        """Give the labels of the states of a variable.
 
         Parameters
         ----------
@@ -275,11 +386,23 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         -------
         tuple of labels
             In the order of the axes of tables.
+
+        See Also
+        --------
+        variables : The variables.
+        with_state_names : Give states of a variable other labels.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.states("rain")
+        ('no', 'yes')
         """
         return tuple(self.core.variables[self._dag.node(name)].states)
 
     def cpt(self, name: str) -> ConditionalTable:
-        """Table of P(variable | parents), with its labels.
+        """Give the table of P(variable | parents), with its labels.
 
         Parameters
         ----------
@@ -290,6 +413,19 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         -------
         ConditionalTable
             Probabilities and labels, made to be printed.
+
+        See Also
+        --------
+        with_cpt : Give a variable another table, in any form that the constructor takes.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.cpt("rain")
+        P(rain)
+         no  yes
+        0.8  0.2
         """
         node = self._dag.node(name)
         return ConditionalTable(
@@ -310,19 +446,54 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         -------
         str
             Source of a picture for ``dot``.
+
+        See Also
+        --------
+        to_svg : Draw the network, parents above children, with the probabilities of the states in every node.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> print(network.to_dot())
+        digraph {
+          node [shape=box, style=rounded];
+          "rain";
+          "wet";
+          "rain" -> "wet";
+        }
         """
         return to_dot(self.dag)
 
     def to_svg(self, evidence: Mapping[str, Any] | None = None, *, bars: bool = True) -> str:
         """Draw the network, parents above children, with the probabilities of the states in every node.
 
-        Parameters
-        ----------
-        evidence : ``{name: state}``, what is observed; these nodes are marked, and the others show their posteriors
-        bars : whether probabilities are shown; without them, and for a network without tables, names alone
-
         Where all probabilities together would take too much memory, they are worked out one by one; nodes for which
         that, too, is too much are drawn without bars, and counted in a warning.
+
+        Parameters
+        ----------
+        evidence : dict {name: state}, optional
+            What is observed. These nodes are marked, and the others show their posteriors.
+        bars : bool, default True
+            Whether probabilities are shown; without them, and for a network without tables, names alone.
+
+        Returns
+        -------
+        str
+            The picture.
+
+        See Also
+        --------
+        to_dot : Write the graph in the language of Graphviz.
+        explore : Show a fitted classifier or a network as a local page.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.to_svg({"wet": 1})[:4]
+        '<svg'
         """
         if self._network is None or not bars:
             return to_svg(self.dag)

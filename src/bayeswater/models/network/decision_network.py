@@ -66,12 +66,21 @@ class DecisionNetwork:
 
     Parameters
     ----------
-    graph : as for `BayesianNetwork`, of variables, decisions and utilities
-    tables : mapping from each variable to P(variable | parents), in any form that `BayesianNetwork` takes
-    decisions : mapping from each decision to its alternatives, in the order in which they are made
-    utilities : mapping from each utility to an array (*n_states of its parents), or to a dict
-        ``{(state of each parent): number}``
-    states : labels of variables whose table does not name them
+    graph : as in `BayesianNetwork`
+        Of variables, decisions and utilities.
+    tables : dict
+        For each variable P(variable | parents), in any form that `BayesianNetwork` takes.
+    decisions : dict
+        Alternatives of each decision, in the order in which decisions are made.
+    utilities : dict
+        For each utility an array (*n_states of its parents), or a dict ``{(state of each parent): number}``.
+    states : dict, optional
+        Labels of variables whose table does not name them.
+
+    See Also
+    --------
+    BayesianNetwork : A network of discrete variables.
+    Loss : The cost of every action under every true class.
 
     Examples
     --------
@@ -164,6 +173,35 @@ class DecisionNetwork:
         """Make the diagram of one decision about one variable: utility is the loss with its sign turned.
 
         `next_best` of the network, and `value_of_information` of the diagram, are then the same.
+
+        Parameters
+        ----------
+        network : BayesianNetwork
+            The variables and their tables.
+        target : str
+            The variable that the decision is about.
+        loss : Loss, or anything that `Loss` reads
+            Costs of the actions; default 0-1 loss.
+        decision : str, default "action"
+            Name of the decision.
+
+        Returns
+        -------
+        DecisionNetwork
+            The diagram.
+
+        See Also
+        --------
+        value_of_information : Say what it is worth to know variables before a decision.
+        Loss : The cost of every action under every true class.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork, DecisionNetwork
+        >>> sky = BayesianNetwork("rain -> fog", {"rain": {"no": 0.8, "yes": 0.2}, "fog": [[0.7, 0.3], [0.1, 0.9]]})
+        >>> network = DecisionNetwork.from_loss(sky, "rain", {"walk": {"no": 0, "yes": 5}, "bus": {"no": 1, "yes": 1}})
+        >>> network.expected_utility()
+        -1.0
         """
         variable = network.variables[network.dag.node(target)]
         costs = as_loss(loss, list(variable.states)).for_classes(list(variable.states)).table
@@ -196,7 +234,30 @@ class DecisionNetwork:
         return MappingProxyType(self._utilities)
 
     def known_before(self, decision: str) -> tuple[str, ...]:
-        """Name what is known when a decision is made: all that was known or decided before, too."""
+        """Name what is known when a decision is made: everything known or decided earlier is part of it.
+
+        Parameters
+        ----------
+        decision : str
+            Name of the decision.
+
+        Returns
+        -------
+        tuple of str
+            Names.
+
+        See Also
+        --------
+        policy : Say what to do at a decision, by default the first one, for all that is known and matters.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork, DecisionNetwork
+        >>> sky = BayesianNetwork("rain -> fog", {"rain": {"no": 0.8, "yes": 0.2}, "fog": [[0.7, 0.3], [0.1, 0.9]]})
+        >>> network = DecisionNetwork.from_loss(sky, "rain", {"walk": {"no": 0, "yes": 5}, "bus": {"no": 1, "yes": 1}})
+        >>> network.known_before("action")
+        ()
+        """
         found: list[str] = []
         for name in self.decisions[: self._turn(decision) + 1]:
             found += [v.name for v in self._core.parents_of(self._core.dag.node(name))]
@@ -211,7 +272,31 @@ class DecisionNetwork:
     # ------------------------------------------------------------------ answers
 
     def expected_utility(self, evidence: Given = None) -> float:
-        """Give the expected utility of the best policy, given what is observed before the first decision."""
+        """Give the expected utility of the best policy, given what is observed before the first decision.
+
+        Parameters
+        ----------
+        evidence : dict {name: state}, optional
+            What is observed before the first decision.
+
+        Returns
+        -------
+        float
+            Expected utility.
+
+        See Also
+        --------
+        policy : Say what to do at a decision, by default the first one, for all that is known and matters.
+        value_of_information : Say what it is worth to know variables before a decision.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork, DecisionNetwork
+        >>> sky = BayesianNetwork("rain -> fog", {"rain": {"no": 0.8, "yes": 0.2}, "fog": [[0.7, 0.3], [0.1, 0.9]]})
+        >>> network = DecisionNetwork.from_loss(sky, "rain", {"walk": {"no": 0, "yes": 5}, "bus": {"no": 1, "yes": 1}})
+        >>> round(network.expected_utility({"fog": 1}), 4)
+        -1.0
+        """
         return self._solved(evidence).expected_utility
 
     def policy(self, decision: str | None = None, evidence: Given = None) -> Policy:
@@ -219,8 +304,29 @@ class DecisionNetwork:
 
         Parameters
         ----------
-        decision : its name
-        evidence : ``{name: state}`` of variables that no decision has a part in, known before the first one
+        decision : str, optional
+            Name of the decision; default the first one.
+        evidence : dict {name: state}, optional
+            Observed before the first decision, of variables that no decision influences.
+
+        Returns
+        -------
+        Policy
+            The best alternative in each situation; print it.
+
+        See Also
+        --------
+        policies : Give the policy of every decision.
+        expected_utility : Give the expected utility of the best policy.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork, DecisionNetwork
+        >>> sky = BayesianNetwork("rain -> fog", {"rain": {"no": 0.8, "yes": 0.2}, "fog": [[0.7, 0.3], [0.1, 0.9]]})
+        >>> network = DecisionNetwork.from_loss(sky, "rain", {"walk": {"no": 0, "yes": 5}, "bus": {"no": 1, "yes": 1}})
+        >>> network.policy(evidence={"fog": 1})
+        action  E[walk]  E[bus]
+        bus      -2.143      -1
         """
         name = self.decisions[0] if decision is None else decision
         self._turn(name)
@@ -239,11 +345,52 @@ class DecisionNetwork:
         return query(Factors.of(core), list(nodes), evidence_of(core, evidence)) > 0
 
     def policies(self, evidence: Given = None) -> dict[str, Policy]:
-        """Give the policy of every decision."""
+        """Give the policy of every decision.
+
+        Parameters
+        ----------
+        evidence : dict {name: state}, optional
+            As in `policy`.
+
+        Returns
+        -------
+        dict {name: Policy}
+            In the order of the decisions.
+
+        See Also
+        --------
+        policy : Say what to do at a decision, by default the first one, for all that is known and matters.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork, DecisionNetwork
+        >>> sky = BayesianNetwork("rain -> fog", {"rain": {"no": 0.8, "yes": 0.2}, "fog": [[0.7, 0.3], [0.1, 0.9]]})
+        >>> network = DecisionNetwork.from_loss(sky, "rain", {"walk": {"no": 0, "yes": 5}, "bus": {"no": 1, "yes": 1}})
+        >>> list(network.policies())
+        ['action']
+        """
         return {name: self.policy(name, evidence) for name in self.decisions}
 
     def under_policy(self) -> BayesianNetwork:
-        """Give the network in which every decision follows the best policy, to ask for what will come of it."""
+        """Give the network in which every decision follows the best policy, to query what will come of it.
+
+        Returns
+        -------
+        BayesianNetwork
+            Variables and decisions.
+
+        See Also
+        --------
+        policy : Say what to do at a decision, by default the first one, for all that is known and matters.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork, DecisionNetwork
+        >>> sky = BayesianNetwork("rain -> fog", {"rain": {"no": 0.8, "yes": 0.2}, "fog": [[0.7, 0.3], [0.1, 0.9]]})
+        >>> network = DecisionNetwork.from_loss(sky, "rain", {"walk": {"no": 0, "yes": 5}, "bus": {"no": 1, "yes": 1}})
+        >>> network.under_policy()
+        BayesianNetwork('rain -> fog; action'): 3 variables, 1 edge, 3 parameters
+        """
         core = self._core
         for node, rule in self._solved(None).rules.items():
             order = np.argsort(rule.scope)
@@ -264,17 +411,36 @@ class DecisionNetwork:
 
         Parameters
         ----------
-        names : variables; default all that are not known before the decision, and in which neither it nor a later
-            one has a part
-        decision : default the first one
-        evidence : as in `policy`; what is observed is known already
-        reliability : None for perfect information. A number, the probability that a report names the true state, all
-            others being equally likely; or, for one variable, a table P(report | state), (n_states, n_reports)
+        names : str or iterable of str, optional
+            The variables; default all that are not known before the decision, and that neither it nor a later one
+            influences.
+        decision : str, optional
+            Name of the decision; default the first one.
+        evidence : dict {name: state}, optional
+            As in `policy`; what is observed is known already.
+        reliability : float or array, optional
+            Default perfect information. A number is the probability that a report names the true state, all others
+            being equally likely. For one variable it may be a table P(report | state), (n_states, n_reports).
 
         Returns
         -------
         InformationValues
             A mapping from names to values, the largest first; made to be printed.
+
+        See Also
+        --------
+        expected_utility : Give the expected utility of the best policy.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork, DecisionNetwork
+        >>> sky = BayesianNetwork("rain -> fog", {"rain": {"no": 0.8, "yes": 0.2}, "fog": [[0.7, 0.3], [0.1, 0.9]]})
+        >>> network = DecisionNetwork.from_loss(sky, "rain", {"walk": {"no": 0, "yes": 5}, "bus": {"no": 1, "yes": 1}})
+        >>> network.value_of_information()
+        expected utility -1; known before 'action', it rises by
+        variable  worth
+        rain        0.8
+        fog        0.48
         """
         before = self.decisions[0] if decision is None else decision
         later = self.decisions[self._turn(before) :]
@@ -334,7 +500,36 @@ class DecisionNetwork:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], *, tolerance: float | None = None) -> Self:
-        """Read an influence diagram: XDSL of GeNIe (.xdsl), or XMLBIF of aGrUM (.bifxml, .xml)."""
+        """Read an influence diagram: XDSL of GeNIe (.xdsl), or XMLBIF of aGrUM (.bifxml, .xml).
+
+        Parameters
+        ----------
+        path : path
+            Name of the file.
+        tolerance : float, optional
+            By how much the sum of a row may differ from one; default 0.01.
+
+        Returns
+        -------
+        DecisionNetwork
+            The diagram of the file.
+
+        See Also
+        --------
+        write : Write an influence diagram, in the format that the ending of its name tells.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from bayeswater import BayesianNetwork, DecisionNetwork
+        >>> sky = BayesianNetwork("rain -> fog", {"rain": {"no": 0.8, "yes": 0.2}, "fog": [[0.7, 0.3], [0.1, 0.9]]})
+        >>> network = DecisionNetwork.from_loss(sky, "rain", {"walk": {"no": 0, "yes": 5}, "bus": {"no": 1, "yes": 1}})
+        >>> with TemporaryDirectory() as folder:
+        ...     network.write(Path(folder) / "walk.bifxml")
+        ...     DecisionNetwork.read(Path(folder) / "walk.bifxml").decisions
+        ('action',)
+        """
         try:
             document = read_diagram(Path(path), tolerance)
         except OSError as error:
@@ -371,6 +566,27 @@ class DecisionNetwork:
         """Write an influence diagram, in the format that the ending of its name tells: .xdsl, .bifxml or .xml.
 
         Files know the order of decisions by arrows alone: where none tell it, one leads to the next decision.
+
+        Parameters
+        ----------
+        path : path
+            Name of the file.
+
+        See Also
+        --------
+        read : Read an influence diagram: XDSL of GeNIe (.xdsl), or XMLBIF of aGrUM (.bifxml, .xml).
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from bayeswater import BayesianNetwork, DecisionNetwork
+        >>> sky = BayesianNetwork("rain -> fog", {"rain": {"no": 0.8, "yes": 0.2}, "fog": [[0.7, 0.3], [0.1, 0.9]]})
+        >>> network = DecisionNetwork.from_loss(sky, "rain", {"walk": {"no": 0, "yes": 5}, "bus": {"no": 1, "yes": 1}})
+        >>> with TemporaryDirectory() as folder:
+        ...     network.write(Path(folder) / "walk.bifxml")
+        ...     (Path(folder) / "walk.bifxml").read_text()[:5]
+        '<?xml'
         """
         core = self._core
         for earlier, later in pairwise(self.decisions):

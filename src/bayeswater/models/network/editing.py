@@ -56,6 +56,19 @@ class Editing(ABC):
         -------
         network
             A new network; this one stays as it is.
+
+        See Also
+        --------
+        cpt : Give the table of P(variable | parents), with its labels.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.with_cpt("rain", [0.5, 0.5]).cpt("rain")
+        P(rain)
+         no  yes
+        0.5  0.5
         """
         return self._with(network_with_table(self.core, name, table))
 
@@ -73,6 +86,18 @@ class Editing(ABC):
         -------
         network
             A new network; this one stays as it is.
+
+        See Also
+        --------
+        without_edge : Take an edge away.
+        with_reversed_edge : Turn an edge.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.with_node("hose", [0.5, 0.5]).with_edge("hose", "wet").parents("wet")
+        ('rain', 'hose')
         """
         return self._with(network_with_edge(self.core, parent, child, table))
 
@@ -93,6 +118,19 @@ class Editing(ABC):
         -------
         network
             A new network; this one stays as it is.
+
+        See Also
+        --------
+        with_edge : Add an edge.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.without_edge("rain", "wet").cpt("wet")
+        P(wet)
+           0     1
+        0.76  0.24
         """
         return self._with(network_without_edge(self.core, parent, child, table))
 
@@ -108,6 +146,11 @@ class Editing(ABC):
         -------
         network
             A new network; this one stays as it is.
+
+        See Also
+        --------
+        without_edge : Take an edge away.
+        is_equivalent : Say whether another graph of the same nodes, in any form, implies the same independencies.
 
         Examples
         --------
@@ -133,6 +176,11 @@ class Editing(ABC):
         network
             A new network; this one stays as it is.
 
+        See Also
+        --------
+        query : Give the distribution of a variable, given the states of others.
+        adjustment_sets : Give all back-door sets that need all their nodes.
+
         Examples
         --------
         >>> from bayeswater.models.network.bayesian_network import BayesianNetwork
@@ -151,16 +199,24 @@ class Editing(ABC):
 
         Parameters
         ----------
-        name : its name
-        table : P(variable | parents) in any form that the constructor takes; all states are equally probable unless
-            told
-        parents : names, in the order of the axes of the table
-        states : labels, or how many there are; needed where the table does not name them
+        name : str
+            Name of the variable.
+        table : array, dict or other table, optional
+            P(variable | parents), in any form that the constructor takes; default all states equally probable.
+        parents : str or iterable of str, optional
+            Names, in the order of the axes of the table.
+        states : labels or int, optional
+            Labels, or how many there are; needed where the table does not name them.
 
         Returns
         -------
         network
             A new network; this one stays as it is.
+
+        See Also
+        --------
+        without_node : Take a variable away.
+        with_edge : Add an edge.
 
         Examples
         --------
@@ -186,6 +242,20 @@ class Editing(ABC):
         -------
         network
             A new network; this one stays as it is.
+
+        See Also
+        --------
+        with_node : Add a variable.
+        subnetwork : Keep some variables and the edges among them.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.without_node("rain").cpt("wet")
+        P(wet)
+           0     1
+        0.76  0.24
         """
         node = self.core.dag.node(name)
         return self._among(other for other in range(len(self.core)) if other != node)
@@ -205,6 +275,19 @@ class Editing(ABC):
         -------
         network
             A new network; this one stays as it is.
+
+        See Also
+        --------
+        markov_blanket_network : Keep a variable and its Markov blanket.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("a -> b", {"a": [0.6, 0.4], "b": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.subnetwork("b").cpt("b")
+        P(b)
+           0     1
+        0.62  0.38
         """
         return self._among(sorted(self.core.dag.nodes(named(names, "names"))))
 
@@ -220,6 +303,18 @@ class Editing(ABC):
         -------
         network
             A new network; this one stays as it is.
+
+        See Also
+        --------
+        markov_blanket : Give parents, children and the children's other parents.
+        subnetwork : Keep some variables and the edges among them.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("a -> b; c", {"a": [0.6, 0.4], "b": [[0.9, 0.1], [0.2, 0.8]], "c": [0.5, 0.5]})
+        >>> network.markov_blanket_network("b").names
+        ('a', 'b')
         """
         node = self.core.dag.node(name)
         return self._among(sorted({node, *self.core.dag.markov_blanket(node)}))
@@ -244,6 +339,17 @@ class Editing(ABC):
         -------
         network
             A new network; this one stays as it is.
+
+        See Also
+        --------
+        with_state_names : Give states of a variable other labels.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.with_names({"rain": "snow"}).names
+        ('snow', 'wet')
         """
         remarks = {names.get(name, name): own for name, own in self.remarks.items()}
         return self._with(network_renamed(self.core, names), remarks)
@@ -257,12 +363,18 @@ class Editing(ABC):
         Parameters
         ----------
         other : network
-        prefer : "self" or "other", whose tables are taken for the variables of both
+            The network to add.
+        prefer : {"self", "other"}, optional
+            Whose tables are taken for the variables of both.
 
         Returns
         -------
         network
             A new network; both stay as they are.
+
+        See Also
+        --------
+        subnetwork : Keep some variables and the edges among them.
 
         Examples
         --------
@@ -292,6 +404,18 @@ class Editing(ABC):
         -------
         network
             A new network; this one stays as it is.
+
+        See Also
+        --------
+        states : Give the labels of the states of a variable.
+        with_names : Give variables other names.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.with_state_names("wet", {0: "dry", 1: "wet"}).states("wet")
+        ('dry', 'wet')
         """
         return self._with(network_with_state_names(self.core, name, states))
 
@@ -312,6 +436,20 @@ class Editing(ABC):
         -------
         network
             A new network; this one stays as it is.
+
+        See Also
+        --------
+        without_state : Take a state away: the variable is what it is where it is not in that state.
+        with_cpt : Give a variable another table, in any form that the constructor takes.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.with_state("rain", "hail").cpt("rain")
+        P(rain)
+         no  yes  hail
+        0.8  0.2     0
         """
         return self._with(network_with_state(self.core, name, state))
 
@@ -329,5 +467,18 @@ class Editing(ABC):
         -------
         network
             A new network; this one stays as it is.
+
+        See Also
+        --------
+        with_state : Add a state, the last one, of probability zero.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("sky", {"sky": {"blue": 0.5, "grey": 0.3, "black": 0.2}})
+        >>> network.without_state("sky", "black").cpt("sky")
+        P(sky)
+         blue   grey
+        0.625  0.375
         """
         return self._with(network_without_state(self.core, name, state))

@@ -51,7 +51,7 @@ class GraphQuestions(ABC):
         return tuple(self.dag.edges())
 
     def parents(self, name: str) -> tuple[str, ...]:
-        """Parents of a node, in the order of the axes of its table.
+        """Give the parents of a node, in the order of the axes of its table.
 
         Parameters
         ----------
@@ -62,11 +62,22 @@ class GraphQuestions(ABC):
         -------
         tuple of str
             Names.
+
+        See Also
+        --------
+        children : Give the children of a node.
+        ancestors : Give the nodes from which a directed path leads to one of these.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> BayesianNetwork("a -> c <- b").parents("c")
+        ('a', 'b')
         """
         return tuple(self.dag.names[parent] for parent in self.dag.parents[self.dag.node(name)])
 
     def children(self, name: str) -> tuple[str, ...]:
-        """Children of a node.
+        """Give the children of a node.
 
         Parameters
         ----------
@@ -77,11 +88,22 @@ class GraphQuestions(ABC):
         -------
         tuple of str
             Names, in the order of the nodes.
+
+        See Also
+        --------
+        parents : Give the parents of a node, in the order of the axes of its table.
+        descendants : Give the nodes to which a directed path leads from one of these.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> BayesianNetwork("a -> c <- b").children("a")
+        ('c',)
         """
         return self.dag.named(self.dag.children[self.dag.node(name)])
 
     def ancestors(self, names: Names) -> tuple[str, ...]:
-        """Nodes from which a directed path leads to one of these.
+        """Give the nodes from which a directed path leads to one of these.
 
         Parameters
         ----------
@@ -92,11 +114,22 @@ class GraphQuestions(ABC):
         -------
         tuple of str
             Names, in the order of the nodes.
+
+        See Also
+        --------
+        parents : Give the parents of a node, in the order of the axes of its table.
+        descendants : Give the nodes to which a directed path leads from one of these.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> BayesianNetwork("a -> b -> c").ancestors("c")
+        ('a', 'b')
         """
         return self.dag.named(self.dag.ancestors(self.dag.nodes(names)))
 
     def descendants(self, names: Names) -> tuple[str, ...]:
-        """Nodes to which a directed path leads from one of these.
+        """Give the nodes to which a directed path leads from one of these.
 
         Parameters
         ----------
@@ -107,11 +140,22 @@ class GraphQuestions(ABC):
         -------
         tuple of str
             Names, in the order of the nodes.
+
+        See Also
+        --------
+        children : Give the children of a node.
+        ancestors : Give the nodes from which a directed path leads to one of these.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> BayesianNetwork("a -> b -> c").descendants("a")
+        ('b', 'c')
         """
         return self.dag.named(self.dag.descendants(self.dag.nodes(names)))
 
     def markov_blanket(self, name: str) -> tuple[str, ...]:
-        """Parents, children and the children's other parents: given these, nothing else tells of the node.
+        """Give parents, children and the children's other parents: given these, nothing else tells of the node.
 
         Parameters
         ----------
@@ -122,16 +166,36 @@ class GraphQuestions(ABC):
         -------
         tuple of str
             Names, in the order of the nodes.
+
+        See Also
+        --------
+        is_d_separated : Say whether the graph makes two sets of nodes independent, given a third.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> BayesianNetwork("a -> c <- b; c -> d").markov_blanket("a")
+        ('c', 'b')
         """
         return self.dag.named(self.dag.markov_blanket(self.dag.node(name)))
 
     def topological_order(self) -> tuple[str, ...]:
-        """All nodes, each after its parents; the same order every time.
+        """Give all nodes, each after its parents; the same order every time.
 
         Returns
         -------
         tuple of str
             Names.
+
+        See Also
+        --------
+        edges : Edges (parent, child).
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> BayesianNetwork("c <- b <- a").topological_order()
+        ('a', 'b', 'c')
         """
         return tuple(self.dag.names[node] for node in self.dag.order)
 
@@ -142,6 +206,16 @@ class GraphQuestions(ABC):
         -------
         UndirectedGraph
             The moral graph, of the same nodes.
+
+        See Also
+        --------
+        is_d_separated : Say whether the graph makes two sets of nodes independent, given a third.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> sorted(BayesianNetwork("a -> c <- b").moral_graph().edges())
+        [('a', 'b'), ('a', 'c'), ('c', 'b')]
         """
         return moral_graph(self.dag)
 
@@ -159,6 +233,18 @@ class GraphQuestions(ABC):
         -------
         bool
             Whether no active trail joins the two sets.
+
+        See Also
+        --------
+        active_trail : Show a trail by which two sets of nodes depend on each other, given a third.
+        independencies : List the local independencies: each node of all that are not its descendants.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("a -> c <- b")
+        >>> network.is_d_separated("a", "b"), network.is_d_separated("a", "b", given="c")
+        (True, False)
         """
         return self.active_trail(left, right, given) is None
 
@@ -176,6 +262,16 @@ class GraphQuestions(ABC):
         -------
         Trail or None
             The nodes and edges of the trail, made to be printed.
+
+        See Also
+        --------
+        is_d_separated : Say whether the graph makes two sets of nodes independent, given a third.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> print(BayesianNetwork("a -> c <- b").active_trail("a", "b", given="c"))
+        a -> c <- b
         """
         x, y, z = map(self.dag.nodes, (left, right, given))
         return active_trail(self.dag, x, y, z)
@@ -183,25 +279,39 @@ class GraphQuestions(ABC):
     def minimal_separator(
         self, left: Names, right: Names, *, included: Names = (), allowed: Names | None = None
     ) -> tuple[str, ...] | None:
-        """Find a set that d-separates two sets, of which no node but those `included` can be spared; None if none does.
+        """Find a set that d-separates two sets, and needs all its nodes but those `included`; None if there is none.
 
         Parameters
         ----------
-        left, right : names
-        included : nodes that are in the set anyway
-        allowed : nodes that may be taken; default all others
+        left, right : str or iterable of str
+            The two sets of nodes.
+        included : str or iterable of str, optional
+            Nodes that are in the set anyway.
+        allowed : str or iterable of str, optional
+            Nodes that may be taken; default all others.
 
         Returns
         -------
         tuple of str or None
             Names, in the order of the nodes.
+
+        See Also
+        --------
+        minimal_separators : Give all sets that d-separate two sets and need all their nodes.
+        is_d_separated : Say whether the graph makes two sets of nodes independent, given a third.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> BayesianNetwork("a -> b -> c").minimal_separator("a", "c")
+        ('b',)
         """
         x, y, z = map(self.dag.nodes, (left, right, included))
         found = minimal_separator(self.dag, x, y, z, None if allowed is None else self.dag.nodes(allowed))
         return None if found is None else self.dag.named(found)
 
     def minimal_separators(self, left: Names, right: Names, *, most: int | None = None) -> Iterator[tuple[str, ...]]:
-        """Give all sets that d-separate two sets and of which no node can be spared, the first `most` of them.
+        """Give all sets that d-separate two sets and need all their nodes, the first `most` of them.
 
         Parameters
         ----------
@@ -214,6 +324,16 @@ class GraphQuestions(ABC):
         -------
         iterator of tuples of str
             The sets. They are found one by one, as they are asked for.
+
+        See Also
+        --------
+        minimal_separator : Find a set that d-separates two sets, and needs all its nodes but those `included`.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> list(BayesianNetwork("a -> b -> c -> d").minimal_separators("a", "d"))
+        [('b',), ('c',)]
         """
         found = minimal_separators(self.dag, self.dag.nodes(left), self.dag.nodes(right))
         return map(self.dag.named, islice(found, most))
@@ -221,21 +341,29 @@ class GraphQuestions(ABC):
     def adjustment_sets(
         self, cause: str, effect: str, *, allowed: Names | None = None, most: int | None = None
     ) -> Iterator[tuple[str, ...]]:
-        """Give all back-door sets of which no node can be spared: what to observe to learn an effect without acting.
+        """Give all back-door sets that need all their nodes: what to observe to learn an effect without acting.
 
         ``P(effect | do(cause))`` is the mean of ``P(effect | cause, set)`` over ``P(set)``. An empty set says that
         nothing confounds the two; where there is none, the effect cannot be had in this way.
 
         Parameters
         ----------
-        cause, effect : names
-        allowed : nodes that can be observed; default all
-        most : how many sets to give
+        cause, effect : str
+            Names of the two variables.
+        allowed : str or iterable of str, optional
+            Nodes that can be observed; default all.
+        most : int, optional
+            How many sets to give; default all.
 
         Returns
         -------
         iterator of tuples of str
             The sets. They are found one by one, as they are asked for.
+
+        See Also
+        --------
+        do : Set variables to states from outside.
+        minimal_separators : Give all sets that d-separate two sets and need all their nodes.
 
         Examples
         --------
@@ -248,7 +376,7 @@ class GraphQuestions(ABC):
         return map(self.dag.named, islice(found, most))
 
     def independencies(self, names: Names | None = None) -> list[Independence]:
-        """Every node, or those named, is independent of all that are not its descendants, given its parents.
+        """List the local independencies: each node of all that are not its descendants, given its parents.
 
         Parameters
         ----------
@@ -259,6 +387,17 @@ class GraphQuestions(ABC):
         -------
         list of Independence
             A statement for each node that has one.
+
+        See Also
+        --------
+        is_d_separated : Say whether the graph makes two sets of nodes independent, given a third.
+        markov_blanket : Give parents, children and the children's other parents.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> BayesianNetwork("a -> b -> c").independencies()
+        [Independence(left=('c',), right=('a',), given=('b',))]
         """
         return local_independencies(self.dag, None if names is None else sorted(self.dag.nodes(names)))
 
@@ -269,6 +408,16 @@ class GraphQuestions(ABC):
         -------
         EquivalenceClass
             Edges that all these graphs have in common, and edges that point either way.
+
+        See Also
+        --------
+        is_equivalent : Say whether another graph of the same nodes, in any form, implies the same independencies.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> BayesianNetwork("a -> b -> c").equivalence_class() == BayesianNetwork("c -> b -> a").equivalence_class()
+        False
         """
         return equivalence_class(self.dag)
 
@@ -284,6 +433,10 @@ class GraphQuestions(ABC):
         -------
         bool
             Whether both graphs have the same edges, directions aside, and the same colliders.
+
+        See Also
+        --------
+        equivalence_class : Find the graph of all graphs that no data can tell from this one (CPDAG).
 
         Examples
         --------
@@ -307,6 +460,17 @@ class GraphQuestions(ABC):
         -------
         int
             The number of pairs; 0 for equal graphs.
+
+        See Also
+        --------
+        hamming_distance : Count the pairs of nodes that are joined in one graph and not in the other.
+        arc_agreement : Compare the arcs of a learned graph with those of this one, the true one.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> BayesianNetwork("a -> b -> c").structural_hamming_distance("a -> b <- c")
+        2
         """
         return structural_hamming_distance(self.dag, read_graph(other), of_classes=of_classes)
 
@@ -322,6 +486,16 @@ class GraphQuestions(ABC):
         -------
         int
             The number of pairs; 0 for equal skeletons.
+
+        See Also
+        --------
+        structural_hamming_distance : Count the pairs of nodes that are joined differently.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> BayesianNetwork("a -> b -> c").hamming_distance("a -> b; c")
+        1
         """
         return hamming_distance(self.dag, read_graph(other))
 
@@ -337,6 +511,10 @@ class GraphQuestions(ABC):
         -------
         ArcAgreement
             Numbers of arcs that were found, are false and were missed, with `precision` and `recall`.
+
+        See Also
+        --------
+        structural_hamming_distance : Count the pairs of nodes that are joined differently.
 
         Examples
         --------
@@ -354,6 +532,16 @@ class GraphQuestions(ABC):
         -------
         networkx.DiGraph
             A graph with the names as its nodes.
+
+        See Also
+        --------
+        edges : Edges (parent, child).
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> list(BayesianNetwork("a -> b").to_networkx().edges)
+        [('a', 'b')]
         """
         return self.dag.to_networkx()
 

@@ -139,19 +139,31 @@ def learn_hidden(
 
     Parameters
     ----------
-    graph : as for `BayesianNetwork`, of all columns and of the hidden variables
-    X : frame with a column for every node but the hidden ones, which have none; cells may be missing
-    hidden : for each hidden variable its number of states, or several to choose from
-    criterion : {"bic", "cv"}, by which the number is chosen: BIC, or the likelihood of held-out fifths of the rows, the
-        smallest number within one standard error of the best
-    n_starts : starts of EM for each number of states
+    graph : as in `BayesianNetwork`
+        Of all columns and of the hidden variables.
+    X : data frame
+        A column for every node but the hidden ones; cells may be missing.
+    hidden : dict
+        For each hidden variable its number of states, or several to choose from.
+    criterion : {"bic", "cv"}, default "bic"
+        How the number is chosen: BIC, or the likelihood of held-out fifths of the rows, and then the smallest number
+        within one standard error of the best.
+    n_starts : int, default 10
+        Starts of EM for each number of states.
     alpha, states, sample_weight : as in `BayesianNetwork.from_data`
-    random_state : seed of the starts and of the parts that are held out
+        Smoothing, states of columns and weights of rows.
+    random_state : int, default 0
+        Seed of the starts and of the parts that are held out.
 
     Returns
     -------
     HiddenFit
         The network, the numbers of states, and how the starts of EM ended.
+
+    See Also
+    --------
+    latent_classes : Find classes of rows within which all columns are independent: latent class analysis.
+    learn_structure : Find the graph of the highest score.
 
     Examples
     --------
@@ -221,16 +233,25 @@ def latent_classes(
 
     Parameters
     ----------
-    X : frame of columns with states; cells may be missing
-    n_classes : their number, or several to choose from
-    name : of the hidden variable
-    columns : names of the columns that tell of the class; default all
-    settings : as in `learn_hidden`
+    X : data frame
+        Columns with states; cells may be missing.
+    n_classes : int or iterable of int
+        Number of classes, or several to choose from.
+    name : str, default "class"
+        Name of the hidden variable.
+    columns : list of str, optional
+        Columns that depend on the class; default all.
+    **settings : keywords
+        Settings of `learn_hidden`.
 
     Returns
     -------
     HiddenFit
         The network, the number of classes, and how the starts of EM ended.
+
+    See Also
+    --------
+    learn_hidden : Find variables that no row shows, by what they do to their children.
 
     Examples
     --------

@@ -80,18 +80,22 @@ class Queries(ABC):
         time_limit: float = 10.0,
         random_state: int = 0,
     ) -> Distribution:
-        """Distribution of a variable, given the states of others.
+        """Give the distribution of a variable, given the states of others.
 
         Parameters
         ----------
-        target : name of the variable
-        evidence : ``{name: state}``
-        soft_evidence : ``{name: {state: likelihood}}``, or likelihoods in the order of the states
+        target : str
+            Name of the variable.
+        evidence : dict {name: state}, optional
+            What is observed.
+        soft_evidence : dict, optional
+            ``{name: {state: likelihood}}``, or likelihoods in the order of the states.
         method : {"auto", "exact", "sampling", "gibbs", "likelihood_weighting"}
             "auto" is exact where memory and time allow by their forecast, and else "sampling", the way of sampling
             that suits. What was sampled is an `EstimatedDistribution`, which knows its errors.
-        standard_error, time_limit, random_state : of sampling: the error of each probability at which it ends, the
-            seconds after which it ends in any case, and its seed
+        standard_error, time_limit, random_state : float, float, int
+            Of sampling: the error of each probability at which it ends, the seconds after which it ends in any case,
+            and its seed.
 
         Returns
         -------
@@ -106,6 +110,20 @@ class Queries(ABC):
             Where an exact answer would take too much memory; `cost` tells beforehand.
         SamplingError
             Where sampling has no number that it could vouch for.
+
+        See Also
+        --------
+        joint : Give the distribution of several variables together, given the states of others.
+        posteriors : Give the distributions of variables for every row of a frame.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.query("rain", {"wet": 1})
+        rain  probability
+        no         0.3333  ███████
+        yes        0.6667  █████████████
         """
         if not isinstance(target, str):
             raise ParameterError(
@@ -125,18 +143,34 @@ class Queries(ABC):
         time_limit: float = 10.0,
         random_state: int = 0,
     ) -> Distribution:
-        """Distribution of several variables together, given the states of others; see `query`.
+        """Give the distribution of several variables together, given the states of others; see `query`.
 
         Parameters
         ----------
         targets : str or iterable of str
             Names of the variables.
         evidence, soft_evidence, method, standard_error, time_limit, random_state : as in `query`
+            What is observed, and how the answer is found.
 
         Returns
         -------
         Distribution
             Probabilities of the configurations by label, made to be printed.
+
+        See Also
+        --------
+        query : Give the distribution of a variable, given the states of others.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.joint(["rain", "wet"])
+        rain  wet  probability
+        no    0         0.7200  ██████████████
+        no    1         0.0800  ██
+        yes   0         0.0400  █
+        yes   1         0.1600  ███
         """
         sampling = Sampling(method, standard_error, time_limit, random_state)
         return self._answer(targets, evidence, soft_evidence, sampling)
@@ -169,24 +203,43 @@ class Queries(ABC):
         as_frame: bool = False,
         unseen: str = "error",
     ) -> Any:
-        """Distributions of variables for every row of a frame, whose missing cells are what is not observed.
+        """Give the distributions of variables for every row of a frame; missing cells are not observed.
 
         Patterns may differ from row to row, and a variable without a column is observed in none.
 
         Parameters
         ----------
-        X : frame whose columns are variables, in any order; array with a column for each variable; a single row,
-            ``{name: state}`` or a Series, or a list of such; or the name of a file of rows, which is read into memory
-        targets : names of the variables asked for; default all
-        soft_evidence : likelihoods of states by name, (n_states,) for all rows or (n_rows, n_states)
-        as_frame : give a frame in the library of X instead of a dict of arrays
-        unseen : "error", or "ignore" to take a label that is no state for a missing cell
+        X : data frame, array, dict or path
+            A frame whose columns are variables, in any order; an array with a column for each variable; a single row,
+            ``{name: state}`` or a Series, or a list of such; or the name of a file of rows, which is read into memory.
+        targets : str or iterable of str, optional
+            Names of the variables; default all.
+        soft_evidence : dict, optional
+            Likelihoods of states by name, (n_states,) for all rows or (n_rows, n_states).
+        as_frame : bool, default False
+            Whether to give a frame in the library of X instead of a dict of arrays.
+        unseen : {"error", "ignore"}, default "error"
+            What to do with a state that a variable does not have: refuse it, or take it as missing.
 
         Returns
         -------
         RowPosteriors or frame
             A dict from names to arrays (n_rows, n_states) with the attributes `log_evidence` and `impossible`. Rows
             whose evidence has probability zero are marked there, and counted in a warning; their posteriors are zeros.
+
+        See Also
+        --------
+        query : Give the distribution of a variable, given the states of others.
+        impute : Fill the missing cells of a frame, each row by what else it says.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.posteriors(pa.table({"wet": [0, 1]}), "rain")["rain"].round(3)
+        array([[0.947, 0.053],
+               [0.333, 0.667]])
         """
         core, nodes, rows = self.core, target_nodes(self.core, targets), self._rows(X, unseen)
         found = marginals(self._tree, rows, nodes, soft_of(core, soft_evidence, len(rows)))
@@ -201,7 +254,7 @@ class Queries(ABC):
         return result.to_frame() if as_frame else result
 
     def log_evidence(self, X: Any, *, soft_evidence: Given = None, given: Given = None, unseen: str = "error") -> Any:
-        """Logarithm of the probability of what each row observes: (n_rows,); -inf where that is impossible.
+        """Give the logarithm of the probability of what each row observes: (n_rows,); -inf where that is impossible.
 
         Of a single row that is given as ``{name: state}``, it is one number. With `given`, states by name, it is the
         probability of each row given these.
@@ -221,6 +274,18 @@ class Queries(ABC):
         -------
         array of shape (n_rows,), or float
             Natural logarithms.
+
+        See Also
+        --------
+        log_probability : Give the logarithm of the probability of every whole row.
+        posteriors : Give the distributions of variables for every row of a frame.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> round(network.log_evidence({"wet": 1}), 4)
+        -1.4271
         """
         rows = self._rows(X, unseen)
         known = evidence_of(self.core, given)
@@ -250,19 +315,36 @@ class Queries(ABC):
     def most_probable_explanation(
         self, evidence: Any = None, *, soft_evidence: Given = None, unseen: str = "error"
     ) -> Any:
-        """States of all variables that are together most probable, given what is observed.
+        """Find the states of all variables that are together most probable, given what is observed.
 
         Parameters
         ----------
-        evidence : ``{name: state}``, or a frame whose missing cells are what is not observed
-        soft_evidence : as in `posteriors`
-        unseen : as in `posteriors`
+        evidence : dict {name: state} or data frame, optional
+            What is observed; missing cells of a frame are not.
+        soft_evidence : dict, optional
+            Likelihoods of states, as in `posteriors`.
+        unseen : {"error", "ignore"}, default "error"
+            What to do with a state that a variable does not have, as in `posteriors`.
 
         Returns
         -------
         Explanation or frame
             For a frame, one of all variables in its library, and a column "log_probability" of P(states, evidence);
             rows whose evidence is impossible stay as they are.
+
+        See Also
+        --------
+        most_probable_explanations : Give the k most probable states of all variables together.
+        marginal_map : Give the states of some variables that are together most probable.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.most_probable_explanation({"wet": 1})
+        rain  yes
+        wet   1
+        log-probability together with the evidence: -1.83258
         """
         core = self.core
         if evidence is None or isinstance(evidence, Mapping):
@@ -285,14 +367,29 @@ class Queries(ABC):
 
         Parameters
         ----------
-        targets : names of the variables asked for; default all
-        pattern : names of the variables that are observed
-        n_rows : number of rows of that pattern
+        targets : str or iterable of str, optional
+            Names of the variables; default all.
+        pattern : str or iterable of str, optional
+            Names of the variables that are observed.
+        n_rows : int, default 1
+            Number of rows of that pattern.
 
         Returns
         -------
         Forecast
             The figures, made to be printed.
+
+        See Also
+        --------
+        treewidth : Variables of the largest clique that exact answers go through, less one.
+        junction_tree : Show the junction tree that answers go through.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.cost("rain").cells
+        2.0
         """
         observed = sorted(self.core.dag.nodes(named(pattern, "pattern")))
         return forecast(self._tree, target_nodes(self.core, targets), observed, n_rows)
@@ -347,15 +444,19 @@ class Queries(ABC):
 
         Parameters
         ----------
-        target : name of the variable that the decision is about
-        evidence : ``{name: state}``, what is known already
-        loss : Loss, or anything that `Loss` reads, of actions under the states of the target; default 0-1 loss
-        costs : what it costs to observe: a number for all variables, or a dict {name: cost}, which without
-            `candidates` also says what can be observed; default 0
-        candidates : names of the variables that can be observed; default all but the target. Those of the evidence
-            are passed over. The target itself may be among them: what it is worth to know it is the most that anything
-            can be worth.
-        soft_evidence : as in `query`
+        target : str
+            Name of the variable that the decision is about.
+        evidence : dict {name: state}, optional
+            What is known already.
+        loss : Loss, or anything that `Loss` reads
+            Costs of actions under the states of the target; default 0-1 loss.
+        costs : float or dict {name: cost}, default 0
+            What it costs to observe. Without `candidates`, a dict also says what can be observed.
+        candidates : str or iterable of str, optional
+            Variables that can be observed; default all but the target. Those of the evidence are passed over. The
+            target itself may be among them: no variable can be worth more.
+        soft_evidence : dict, optional
+            Likelihoods of states, as in `query`.
 
         Returns
         -------
@@ -366,6 +467,11 @@ class Queries(ABC):
         ------
         ImpossibleEvidence
             Where the evidence has probability zero.
+
+        See Also
+        --------
+        query : Give the distribution of a variable, given the states of others.
+        DecisionNetwork.value_of_information : Say what it is worth to know variables before a decision.
 
         Examples
         --------
@@ -405,7 +511,7 @@ class Queries(ABC):
     # ------------------------------------------------------------------ rows that are known in full, and drawn ones
 
     def log_probability(self, X: Any, *, unseen: str = "error") -> Array:
-        """Logarithm of the probability of every row, none of whose cells is missing: (n_rows,); -inf if impossible.
+        """Give the logarithm of the probability of every whole row: (n_rows,); -inf if impossible.
 
         Parameters
         ----------
@@ -418,6 +524,18 @@ class Queries(ABC):
         -------
         array of shape (n_rows,)
             Natural logarithms.
+
+        See Also
+        --------
+        log_evidence : Give the logarithm of the probability of what each row observes.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.log_probability(pa.table({"rain": ["no"], "wet": [0]})).round(4)
+        array([-0.3285])
         """
         codes = encode_rows(X, self.core.variables, unseen)
         require_complete(codes, self.core.variables)
@@ -442,6 +560,17 @@ class Queries(ABC):
         -------
         pyarrow.Table
             A column for each variable.
+
+        See Also
+        --------
+        sample_batches : Draw the rows of `sample`, a table of some thousand at a time.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> network.sample(3, random_state=0).column_names
+        ['rain', 'wet']
         """
         if evidence:
             rng = generator_of(n, random_state)
@@ -457,12 +586,24 @@ class Queries(ABC):
 
         Parameters
         ----------
-        n, random_state : as in `sample`, whose rows they are
+        n, random_state : as in `sample`
+            Number of rows, and seed.
 
         Returns
         -------
         iterator of pyarrow.Table
             Tables that together are the one of `sample`.
+
+        See Also
+        --------
+        sample : Draw rows: a pyarrow Table of labels, or of codes where the states are 0, 1, .
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> sum(batch.num_rows for batch in network.sample_batches(5, random_state=0))
+        5
         """
         streams, core = _streams(n, random_state), self.core
         most = JOINT_ROWS * max(1, BATCH_CELLS // (JOINT_ROWS * max(1, len(core))))

@@ -138,16 +138,30 @@ def bootstrap_structure(
 
     Parameters
     ----------
-    n : repetitions
-    data, score, method, graph_prior, required, forbidden, tiers, max_parents, numbers, discretize, columns,
-        sample_weight : as in `learn_structure`; cuts of numbers are made once, from all rows
-    seed : of the draws
-    progress : told the number of repetitions done
+    data : as in `learn_structure`
+        The rows. Cuts of numbers are made once, from all of them.
+    n : int, default 200
+        Number of repetitions.
+    score, method, graph_prior : as in `learn_structure`
+        The search for a graph.
+    required, forbidden, tiers, max_parents : as in `learn_structure`
+        Knowledge that the search keeps to.
+    seed : int, default 0
+        Seed of the draws.
+    numbers, discretize, columns, sample_weight : as in `learn_structure`
+        How rows are read.
+    progress : function, optional
+        It is called with the number of repetitions done.
 
     Returns
     -------
     ArcStrengths
         How often each arc was found, and in which direction.
+
+    See Also
+    --------
+    learn_structure : Find the graph of the highest score.
+    cross_validate_structure : Learn a graph and its tables from all folds of the rows but one.
 
     Examples
     --------

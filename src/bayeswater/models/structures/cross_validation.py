@@ -85,19 +85,32 @@ def cross_validate_structure(
 
     Parameters
     ----------
-    data : frame, or a source, as in `learn_structure`; cuts of numbers are made once, from all rows
-    graph : None to learn one for each fold; or a graph in any form, of which the tables alone are learned
-    folds : how many of them, drawn by the seed; or the number of its fold for each row
-    equivalent_sample_size : imagined rows that are spread over each table: no row is impossible
-    score, method, graph_prior, required, forbidden, tiers, max_parents, significance, test, discretize, columns : as in
-        `learn_structure`
+    data : as in `learn_structure`
+        The rows. Cuts of numbers are made once, from all of them.
+    graph : graph, optional
+        Default: one is learned for each fold. Of a graph in any form, the tables alone are learned.
+    score, method, graph_prior : as in `learn_structure`
+        The search for a graph.
+    folds : int or array of shape (n_rows,), default 10
+        Number of folds, drawn by the seed, or the fold of each row.
+    equivalent_sample_size : float, default 1
+        Imagined rows that are spread over each table, so that no row is impossible.
+    required, forbidden, tiers, max_parents, significance, test : as in `learn_structure`
+        Knowledge and tests of the search.
     seed : int, default 0
         Seed of the folds.
+    discretize, columns : as in `learn_structure`
+        How numbers are put into bins.
 
     Returns
     -------
     StructureValidation
         The loss of every fold, their mean, and the graphs.
+
+    See Also
+    --------
+    learn_structure : Find the graph of the highest score.
+    score_structure : Score a graph: natural logarithms, higher is better.
 
     Examples
     --------

@@ -76,17 +76,27 @@ def independence_test(
 
     Parameters
     ----------
-    data : frame, or a source, as in `learn_structure`
-    x, y, given : names of columns
-    test : of states "g2", "chi2", "mi-sh" or "permutation"; of numbers "cor", "zf", "mi-g" or "mi-g-sh": see
-        `bayeswater.structure.independence`; of both "mi-cg": see `bayeswater.structure.number_tests`
-    n_permutations, seed : tables that "permutation" draws
-    discretize, columns : how tests of states put numbers into bins, as in `learn_structure`
+    data : as in `learn_structure`
+        The rows.
+    x, y, given : str, str, iterable of str
+        Names of columns.
+    test : str, default "g2"
+        Of states "g2", "chi2", "mi-sh" or "permutation"; of numbers "cor", "zf", "mi-g" or "mi-g-sh": see
+        `bayeswater.structure.independence`; of both "mi-cg": see `bayeswater.structure.number_tests`.
+    n_permutations, seed : int, int
+        Number of tables that "permutation" draws, and seed.
+    discretize, columns : as in `learn_structure`
+        How tests of states put numbers into bins.
 
     Returns
     -------
     IndependenceResult
         ``.statistic``, ``.degrees_of_freedom``, ``.p_value``; made to be printed.
+
+    See Also
+    --------
+    learn_structure : Find the graph of the highest score.
+    BayesianNetwork.is_d_separated : Say whether the graph makes two sets of nodes independent, given a third.
 
     Examples
     --------

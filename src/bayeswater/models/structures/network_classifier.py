@@ -87,13 +87,18 @@ class NetworkClassifier(BayesClassifier):
     selection : {"score", "cross-validated"}, default "score"
         "cross-validated" learns all four structures and takes the one whose networks of four fifths of the rows
         predict the classes of the last fifth with the least log-loss.
-    structure_score, method, max_parents, seed : of the search: what `score` is there; see `learn_structure`
+    structure_score : as `score` of `learn_structure`, default "bic"
+        What the search makes as large as it can.
+    method, max_parents, seed : as in `learn_structure`
+        The search.
     alpha : float, default 1
         Pseudo-count of every cell of a table.
-    columns, discretize, class_weight, unseen : as in `AODE`
+    columns, discretize : as in `AODE`
     missing : {"ignore", "error"}, default "ignore"
         What to do with missing cells: sum over them, or refuse them. In a column of one value they are a state,
         "(empty)".
+    unseen : as in `AODE`
+    class_weight : as in `AODE`
     calibrate : bool, default False
         Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out, of
         rows that had no part in choosing cuts and structure.
@@ -111,6 +116,12 @@ class NetworkClassifier(BayesClassifier):
     calibration_ : CalibrationReport
         What calibration learned and achieved, where it was asked for.
     classes_ : labels
+
+    See Also
+    --------
+    BayesianNetwork : A network of discrete variables.
+    learn_structure : Find the graph of the highest score.
+    TAN : Tree-augmented naive Bayes.
 
     Examples
     --------
@@ -173,6 +184,7 @@ class NetworkClassifier(BayesClassifier):
             With `target`, also a file or another source of rows; a search goes over them many times, so they are read
             into memory.
         y : labels of any type, of shape (n_rows,)
+            The class of each row.
         sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
             A row of weight w counts as w equal rows; one of weight 0 has no influence at all.
         target : str, optional
@@ -183,6 +195,18 @@ class NetworkClassifier(BayesClassifier):
         Returns
         -------
         self
+            The object itself, fitted.
+
+        See Also
+        --------
+        predict : Give the class of largest probability.
+
+        Examples
+        --------
+        >>> from bayeswater import NetworkClassifier
+        >>> model = NetworkClassifier("naive").fit([["red"], ["red"], ["green"]], ["cherry", "cherry", "pea"])
+        >>> model.network_.edges
+        (('class', 'x0'),)
         """
         self._require_parameters()
         if target is not None:
@@ -372,7 +396,18 @@ class NetworkClassifier(BayesClassifier):
 
         Returns
         -------
-        NetworkTables, of which `to_network` makes a network
+        NetworkTables
+            Names, states, parents and tables of the class and of all columns.
+
+        See Also
+        --------
+        to_network : Give the fitted model as a network, in which the class is a variable like any other.
+
+        Examples
+        --------
+        >>> from bayeswater import NetworkClassifier
+        >>> NetworkClassifier("naive").fit([["red"], ["green"]], ["cherry", "pea"]).network_tables().names
+        ('class', 'x0')
         """
         core = self.network_.core
         states, tables = tuple(tuple(variable.states) for variable in core.variables), core.tables

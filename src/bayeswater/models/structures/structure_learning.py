@@ -260,39 +260,63 @@ def learn_structure(
 
     Parameters
     ----------
-    data : frame, one column for each variable, or a source that is held in memory: path, pattern, dataset, query;
-        numbers are put into bins
-    score : "bic" (or "mdl"), "aic", "ebic", "loglik", "bdeu", "bds", "bdj", "bdla", "k2", "fnml", "qnml",
-        ("bdeu", equivalent sample size), or a function ``f(counts, n_configurations, n_rows)`` of your own: it is given
-        the counts (configurations that rows have, n_states) of a variable with its parents
-    method : "auto", "hill_climb", "tabu", "order", "exact", "tree", by tests "pc", "grow_shrink", "iamb", "inter_iamb",
-        "mmpc" or "aracne", or both "mmhc"; see `bayeswater.structure.search`
-    graph_prior : with marginal likelihoods, how likely arcs are beforehand: "uniform", "variable_selection" or
-        "marginal", or ("marginal", probability); see `bayeswater.structure.scores`
-    start : graph to begin from; none of its arcs has to stay ("exact", "tree" and what tests begin nowhere)
-    required, forbidden : arcs (parent, child) that must or cannot be there, or text: ``"age -> income; sex <- *"``
-    tiers : lists of names; no arc leads from a later list to an earlier one
-    max_parents : most parents of a variable
-    time_limit : seconds; "order" uses all of them, and without a limit makes a fixed number of attempts
-    restarts, perturb : of "hill_climb" and "tabu": how often to climb again, and after how many random changes
-    significance, test : of what tests: probability below which a departure from independence counts, and "g2"
-        (default), "chi2", "mi-sh" or "permutation"; where numbers stay numbers "mi-cg" (default), and of numbers alone
-        "cor", "zf", "mi-g" or "mi-g-sh"
-    seed : of everything random: without a time limit the same seed gives the same graph
-    numbers : "states" to put numbers into bins; "gaussian" to leave them numbers, normal around a linear function of
-        their parents: then the score is "bic", "aic", "ebic", "loglik" or, of numbers alone, "bge" (bnlearn's names, as
-        "bic-g" and "bic-cg", say "gaussian" by themselves). No arc leads from a number to a variable with states
-    discretize, columns : how numbers are put into bins, any way of `Discretizer` but "mdl", which needs classes; and
-        what is known of columns, as in `NaiveBayes`
-    missing : "em" to fill in missing cells by structural EM, all rows counting with what is known of them; or "error"
-    sample_weight : (n_rows,), as how many rows each counts
-    progress : told seconds, score and number of arcs at every new best
+    data : data frame or source of rows
+        A column for each variable. A source (path, pattern, dataset, query) is held in memory. Numbers are put into
+        bins.
+    score : str, pair or function, default "bic"
+        "bic" (or "mdl"), "aic", "ebic", "loglik", "bdeu", "bds", "bdj", "bdla", "k2", "fnml", "qnml", ("bdeu",
+        equivalent sample size), or a function ``f(counts, n_configurations, n_rows)`` of your own: it is given the
+        counts (configurations that rows have, n_states) of a variable with its parents.
+    method : str, default "auto"
+        "auto", "hill_climb", "tabu", "order", "exact", "tree", by tests "pc", "grow_shrink", "iamb", "inter_iamb",
+        "mmpc" or "aracne", or both "mmhc"; see `bayeswater.structure.search`.
+    graph_prior : str or pair, default "uniform"
+        With marginal likelihoods, how likely arcs are beforehand: "uniform", "variable_selection" or "marginal", or
+        ("marginal", probability); see `bayeswater.structure.scores`.
+    start : graph, optional
+        Graph to begin from; none of its arcs has to stay. "exact", "tree" and searches by tests do not use it.
+    required, forbidden : iterable of arcs, or str
+        Arcs (parent, child) that must or cannot be there, or text: ``"age -> income; sex <- *"``.
+    tiers : lists of names, optional
+        No arc leads from a later list to an earlier one.
+    max_parents : int, optional
+        Most parents of a variable.
+    time_limit : float, optional
+        Seconds; "order" uses all of them, and without a limit makes a fixed number of attempts.
+    restarts, perturb : int, int
+        Of "hill_climb" and "tabu": how often to climb again, and after how many random changes.
+    significance, test : float, str
+        Of searches by tests: probability below which a departure from independence counts, and "g2" (default), "chi2",
+        "mi-sh" or "permutation"; where numbers stay numbers "mi-cg" (default), and of numbers alone "cor", "zf", "mi-g"
+        or "mi-g-sh".
+    seed : int, default 0
+        Seed of everything random. Without a time limit the same seed gives the same graph.
+    numbers : {"states", "gaussian"}, optional
+        "states" puts numbers into bins. "gaussian" leaves them numbers, normal around a linear function of their
+        parents; then the score is "bic", "aic", "ebic", "loglik" or, of numbers alone, "bge" (bnlearn's names, as
+        "bic-g" and "bic-cg", imply "gaussian"). No arc leads from a number to a variable with states.
+    discretize, columns : str, dict
+        How numbers are put into bins, any way of `Discretizer` but "mdl", which needs classes; and what is known of
+        columns, as in `NaiveBayes`.
+    missing : {"em", "error"}
+        "em" fills in missing cells by structural EM, so that all rows count with what is known of them; "error" refuses
+        them.
+    sample_weight : weights of shape (n_rows,), optional
+        As how many rows each counts.
+    progress : function, optional
+        It is called with seconds, score and number of arcs at every new best.
 
     Returns
     -------
     LearnedStructure
         ``.graph``, ``.score``, ``.network`` with its tables estimated, ``.states_of(frame)`` for new rows with numbers,
         and a report; made to be printed.
+
+    See Also
+    --------
+    score_structure : Score a graph: natural logarithms, higher is better.
+    bootstrap_structure : Learn a structure n times from rows drawn with replacement.
+    BayesianNetwork : A network of discrete variables.
 
     Examples
     --------
@@ -394,16 +418,29 @@ def score_structure(
 
     Parameters
     ----------
-    graph : text, edges, `Dag`, networkx graph, `BayesianNetwork` or what `learn_structure` gave; where the states of
-        a network are bins, numbers go into these
-    data, score, graph_prior, numbers, discretize, columns, sample_weight : as in `learn_structure`; and "pred-loglik",
-        the log-likelihood of other rows by parameters of these, numbers being "gaussian"
-    per_node : whether to give the score of each node, which add up to that of the graph
-    new_rows : of "pred-loglik", the frame of the other rows
+    graph : graph or network
+        Text, edges, `Dag`, networkx graph, `BayesianNetwork` or what `learn_structure` gave. Where the states of a
+        network are bins, numbers go into these.
+    data, score, graph_prior : as in `learn_structure`
+        And the score "pred-loglik", the log-likelihood of other rows by parameters of these, with "gaussian" numbers.
+    per_node : bool, default False
+        Whether to give the score of each node; they add up to that of the graph.
+    numbers : as in `learn_structure`
+        Whether numbers are put into bins.
+    new_rows : data frame, optional
+        Of "pred-loglik", the other rows.
+    discretize, columns, sample_weight : as in `learn_structure`
+        How numbers are put into bins, and weights of rows.
 
     Returns
     -------
-    float, or dict of name to float
+    float, or dict {name: float}
+        The score, or that of each node.
+
+    See Also
+    --------
+    learn_structure : Find the graph of the highest score.
+    description_length : Give the nats that graph, parameters and rows take together, the less the better.
 
     Examples
     --------
@@ -453,19 +490,32 @@ def _predictive(dag: Dag, data: Any, new_rows: Any, columns: Any, sample_weight:
 
 
 def description_length(graph: Any, data: Any, score: Any = "bic", **settings: Any) -> float:
-    """Nats that graph, parameters and rows take together, the less the better: the negative of the score.
+    """Give the nats that graph, parameters and rows take together, the less the better: the negative of the score.
 
     With AIC and BIC it is ``f |B| - LL(B | D)``, f the price of a parameter and ``|B|`` the number of parameters.
 
     Parameters
     ----------
     graph, data, score : as in `score_structure`
-    **settings : further settings of `score_structure`
+        The graph, the rows, and the score.
+    **settings : keywords
+        Further settings of `score_structure`.
 
     Returns
     -------
     float
         Nats.
+
+    See Also
+    --------
+    score_structure : Score a graph: natural logarithms, higher is better.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayeswater import description_length
+    >>> round(description_length("a -> b", pd.DataFrame({"a": [0, 0, 1, 1], "b": ["x", "x", "y", "x"]})), 4)
+    6.2383
     """
     return -float(score_structure(graph, data, score, **settings))
 
