@@ -7,8 +7,12 @@ import pytest
 from tests.models.ensemble.tables import ONE, mixed_frame
 
 from bayeswater import BayesEnsemble, StatisticsError, threads
-from bayeswater.learning.members.committee import in_structure
-from bayeswater.learning.members.stack import learn, seed_of
+from bayeswater.decision.pools import Pool
+from bayeswater.estimate.dirichlet import Prior
+from bayeswater.learning.members.committee import SMOOTHING, in_structure
+from bayeswater.learning.members.linear_member import LinearMember
+from bayeswater.learning.members.stack import Stack, learn, seed_of
+from bayeswater.learning.members.word_member import WordMember
 from bayeswater.models.ensemble.reading import canonical
 
 
@@ -114,3 +118,15 @@ def test_of_one_class_there_is_nothing_to_learn():
     found = learn({}, alone, 0)
     np.testing.assert_array_equal(found.stack.log_posterior(alone), np.zeros((len(table), 1)))
     assert found.stack.committees == ()
+
+
+def test_words_that_say_nothing_leave_the_others_as_they_are():
+    class_count = np.array([3.0, 40.0])
+    stack = Stack(
+        (LinearMember(), WordMember()), np.ones(2), Pool(np.array([1.0, 0.0]), np.array([1.0, 0.0])), class_count
+    )
+    others = np.log([[0.3, 0.7], [0.9, 0.1]])
+    prior = Prior.of(class_count, SMOOTHING)
+    np.testing.assert_allclose(stack.pooled([others, np.tile(prior.log, (2, 1))]), others, rtol=1e-12)
+    without = prior.without(np.array([0, 1]), np.ones(2))
+    np.testing.assert_allclose(stack.pooled([others, without], without), others, rtol=1e-12)

@@ -16,7 +16,7 @@ import numpy as np
 
 from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
-from bayeswater.estimate.dirichlet import Prior, PseudoCounts
+from bayeswater.estimate.dirichlet import Prior
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.class_trees import KeptFields
 from bayeswater.inference.log_space import log_posterior
@@ -24,6 +24,7 @@ from bayeswater.inference.super_parents import SuperParents
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.learning.members.committee import (
     PHI,
+    SMOOTHING,
     VALIDATION_ROWS,
     HonestMembers,
     best_temperature,
@@ -44,8 +45,6 @@ MANY_TERMS = 1e8
 
 KEPT_BYTES = 2**24
 """Largest table of probabilities that a member keeps."""
-
-SMOOTHING = PseudoCounts("m-estimate", 1.0)
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,15 @@ import numpy as np
 from bayeswater.data.reading.row_hashes import hash_word, hashed
 from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.errors import StatisticsError
+from bayeswater.estimate.dirichlet import PseudoCounts
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import ordered_map, threads
 from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.learning.members.screening import ScreenedMember, member_of, of_columns, screened
 from bayeswater.typing import Array
+
+SMOOTHING = PseudoCounts("m-estimate", 1.0)
+"""Pseudo-counts of all members, of the classes among others: one row of each column, spread evenly."""
 
 
 class Committee(ABC):

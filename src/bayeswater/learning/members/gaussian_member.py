@@ -22,7 +22,7 @@ from bayeswater.errors import StatisticsError
 from bayeswater.estimate.covariance import CovarianceReading
 from bayeswater.estimate.covariance_priors import Friedman
 from bayeswater.estimate.densities import Densities, read_densities
-from bayeswater.estimate.dirichlet import Prior, PseudoCounts
+from bayeswater.estimate.dirichlet import Prior
 from bayeswater.estimate.yardstick import Yardstick, directions
 from bayeswater.families.states import StateBlock
 from bayeswater.inference.class_trees import KeptFields
@@ -33,6 +33,7 @@ from bayeswater.inference.scoring import score_blocks
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.learning.members.committee import (
+    SMOOTHING,
     VALIDATION_ROWS,
     Committee,
     best_temperature,
@@ -70,8 +71,6 @@ ROUNDING = 1e-9
 
 NUMBER_ARRAYS = frozenset({"mean", "deviation", "median", "weight", "means", "scatter", "shared"})
 """Names of the arrays of a `NormalNumbers`."""
-
-SMOOTHING = PseudoCounts("m-estimate", 1.0)
 
 
 @dataclass(frozen=True)

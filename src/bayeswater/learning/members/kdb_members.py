@@ -29,6 +29,7 @@ from bayeswater.inference.choosing import first_of_least
 from bayeswater.inference.dependence import CountedColumn, Removed, SparseDependence, starting_concentrations
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.learning.members.committee import (
+    SMOOTHING,
     VALIDATION_ROWS,
     HonestMembers,
     best_temperature,
@@ -66,8 +67,6 @@ TUNING_CELLS = 2**16
 Sum = TypeVar("Sum")
 Move = Callable[[Sum, Sum], Sum]
 """Adds sums, or takes them away."""
-
-SMOOTHING = PseudoCounts("m-estimate", 1.0)
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,11 @@ from scipy.sparse import csr_array
 from bayeswater.data.reading.row_hashes import hash_word, hashed
 from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
-from bayeswater.estimate.dirichlet import Prior, PseudoCounts
+from bayeswater.estimate.dirichlet import Prior
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.threads import one_blas_thread
-from bayeswater.learning.members.committee import Committee
+from bayeswater.learning.members.committee import SMOOTHING, Committee
 from bayeswater.learning.members.member_table import EnsembleTable, StandardNumbers, declared_codes, labels_of
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
@@ -44,8 +44,6 @@ FEW_ROWS = 2000
 
 MOST_STEPS, LEAST_SLOPE = 100, 1e-4
 """Where the search for the least log-loss ends: after so many steps, or where it slopes less."""
-
-SMOOTHING = PseudoCounts("m-estimate", 1.0)
 
 Line = tuple[Array, Array]
 """Intercepts (n_classes,) and weights (n_terms, n_classes)."""

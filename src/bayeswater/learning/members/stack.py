@@ -7,6 +7,8 @@ Words are beside all that other committees see, so evidence multiplies: before t
 
     p_g is made p_g p_words / prior, normalised                    of every committee g but the words themselves
 
+where the prior is that of the words: those that say nothing leave the others as they are.
+
 Committees that take long to predict and without which the pool is as good, by half a percent of its log-loss, are left
 out, the dearest first.
 
@@ -29,9 +31,10 @@ from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.decision.pools import LEAST_LOG, Pool
 from bayeswater.decision.scores import Scores
 from bayeswater.errors import BayesError, StatisticsError
+from bayeswater.estimate.dirichlet import Prior
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.threads import parallel_map, row_blocks
-from bayeswater.learning.members.committee import Committee, can_validate, tempered
+from bayeswater.learning.members.committee import SMOOTHING, Committee, can_validate, tempered
 from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.typing import Array
 
@@ -88,18 +91,22 @@ class Stack:
             result[rows] = self.pooled([committee.log_posterior(part) for committee in self.committees])
         return result
 
-    def pooled(self, log_proba: Sequence[Array]) -> Array:
-        """Make one log posterior of those of the committees, (n_rows, n_classes) each; without any, of the classes."""
+    def pooled(self, log_proba: Sequence[Array], log_prior: Array | None = None) -> Array:
+        """Make one log posterior of those of the committees, (n_rows, n_classes) each; without any, of the classes.
+
+        `log_prior` is the one in these posteriors, where rows were taken out of the counts: (n_rows, n_classes).
+        """
         if not self.committees:
             return log_frequency(self.class_count)
         given = [tempered(own, t) for own, t in zip(log_proba, self.temperature.tolist(), strict=True)]
-        return self.pool.of(_multiplied(given, self.committees, self.class_count))
+        prior = Prior.of(self.class_count, SMOOTHING).log if log_prior is None else log_prior
+        return self.pool.of(_multiplied(given, self.committees, prior))
 
     def honest_log_posterior(self, table: EnsembleTable) -> tuple[Array, Array]:
         """Score counted rows honestly: log posterior (n_rows, n_classes), and which rows all can score."""
         found = [committee.honest_log_posterior(table) for committee in self.committees]
         scored = np.all([can_validate(table, self.class_count), *(n_members > 0 for _, n_members in found)], axis=0)
-        return self.pooled([own for own, _ in found]), scored
+        return self.pooled([own for own, _ in found], _prior_without(table, self.class_count)), scored
 
     def plus(self, table: EnsembleTable) -> "Stack":
         """Count further rows; structures, temperatures and weights stay."""
@@ -160,7 +167,7 @@ def learn(
         return LearnedStack(Stack.of_class_alone(table), (), certain, np.zeros(0), (), ())
     validation = table.take(slice(0, max(LEAST_VALIDATION_ROWS, min(HONEST_ROWS, HONEST_CELLS // table.n_classes))))
     class_count = _class_count(table)
-    can = can_validate(validation, class_count)
+    can, log_prior = can_validate(validation, class_count), _prior_without(validation, class_count)
 
     def learned(place: int, committee: Committee) -> tuple[Committee, Array, Array, float]:
         start = perf_counter()
@@ -169,15 +176,15 @@ def learn(
         return own, log_proba, can & (n_members > 0), perf_counter() - start
 
     found = [*parallel_map(lambda given: learned(*given), enumerate(committees.values()))]
-    needed = _needed(found, [*committees], validation, class_count, told)
+    needed = _needed(found, [*committees], validation, log_prior, told)
     names = tuple(committees)
     stacked, honest, members, seconds = zip(*(found[g] for g in needed), strict=True)
     everywhere = np.ones(len(validation), dtype=bool)
-    temperature, pool = _fitted(stacked, honest, members, validation, everywhere, class_count)
+    temperature, pool = _fitted(stacked, honest, members, validation, everywhere, log_prior)
     return LearnedStack(
         Stack(stacked, temperature, pool, class_count),
         tuple(names[g] for g in needed),
-        _cross_fitted(stacked, honest, members, validation, class_count),
+        _cross_fitted(stacked, honest, members, validation, log_prior),
         np.array([_own_loss(*given, validation) for given in zip(honest, members, temperature.tolist(), strict=True)]),
         tuple(int(own.sum()) for own in members),
         seconds,
@@ -190,7 +197,7 @@ def _needed(
     found: Sequence[tuple[Committee, Array, Array, float]],
     names: Sequence[str],
     validation: EnsembleTable,
-    class_count: Array,
+    log_prior: Array,
     told: Collection[str],
 ) -> list[int]:
     """Give the places of the committees that are needed, among those that have learned."""
@@ -208,7 +215,7 @@ def _needed(
     own = [given(log_proba) for _, log_proba, _, _ in found]
 
     def loss(places: list[int]) -> float:
-        pooled = _multiplied([own[g] for g in places], [found[g][0] for g in places], class_count)
+        pooled = _multiplied([own[g] for g in places], [found[g][0] for g in places], log_prior[rows])
         log_proba = Pool.fit(pooled, codes, weight).of(pooled)
         return -float(weight @ np.maximum(log_proba[np.arange(len(codes)), codes], LEAST_LOG))
 
@@ -230,12 +237,12 @@ def log_frequency(class_count: Array) -> Array:
     return np.asarray(np.log(class_count + 1.0) - np.log(class_count.sum() + len(class_count)))
 
 
-def _multiplied(log_proba: Sequence[Array], committees: Sequence[Committee], class_count: Array) -> Sequence[Array]:
-    """Let what a committee says beside all others multiply what they say: (n_rows, n_classes) each."""
+def _multiplied(log_proba: Sequence[Array], committees: Sequence[Committee], log_prior: Array) -> Sequence[Array]:
+    """Let what a committee says beside all others, and beside its prior, multiply what they say."""
     beside = [own for own, committee in zip(log_proba, committees, strict=True) if committee.is_beside]
     if not beside or len(log_proba) == 1:
         return log_proba
-    said = sum(beside) - len(beside) * log_frequency(class_count)
+    said = sum(beside) - len(beside) * log_prior
     return [
         own if committee.is_beside else log_shares(own + said, use_loop=False)
         for own, committee in zip(log_proba, committees, strict=True)
@@ -248,7 +255,7 @@ def _fitted(
     members: Sequence[Array],
     validation: EnsembleTable,
     rows: Array,
-    class_count: Array,
+    log_prior: Array,
 ) -> tuple[Array, Pool]:
     """Find temperatures and pool from the marked rows (n_rows,)."""
     n_most = max(LEAST_VALIDATION_ROWS, VALIDATION_CELLS // validation.n_classes)
@@ -261,7 +268,7 @@ def _fitted(
         return found, tempered(log_proba[together], found) if len(together) else log_proba[:0]
 
     temperature, given = zip(*parallel_map(of_committee, zip(honest, members, strict=True)), strict=True)
-    pooled = _multiplied(given, committees, class_count)
+    pooled = _multiplied(given, committees, log_prior[together])
     return np.array(temperature), Pool.fit(pooled, validation.labels[together], validation.weights[together])
 
 
@@ -270,7 +277,7 @@ def _cross_fitted(
     honest: Sequence[Array],
     members: Sequence[Array],
     validation: EnsembleTable,
-    class_count: Array,
+    log_prior: Array,
 ) -> Scores:
     """Pool the scores of each half of the rows by what the other half teaches; give those that all can score."""
     scored = np.all(members, axis=0)
@@ -280,9 +287,9 @@ def _cross_fitted(
         rows = np.flatnonzero(validating & scored)
         if not len(rows):
             continue
-        temperature, pool = _fitted(committees, honest, members, validation, learning, class_count)
-        stack = Stack(tuple(committees), temperature, pool, class_count)
-        log_proba[rows] = stack.pooled([own[rows] for own in honest])
+        temperature, pool = _fitted(committees, honest, members, validation, learning, log_prior)
+        given = [tempered(own[rows], t) for own, t in zip(honest, temperature.tolist(), strict=True)]
+        log_proba[rows] = pool.of(_multiplied(given, committees, log_prior[rows]))
     return Scores.of(log_proba[scored], validation.labels[scored], validation.weights[scored])
 
 
@@ -291,6 +298,11 @@ def _own_loss(log_proba: Array, scored: Array, temperature: float, validation: E
         return float("nan")
     scores = Scores.of(tempered(log_proba[scored], temperature), validation.labels[scored], validation.weights[scored])
     return float(-(scores.own @ scores.weight) / scores.weight.sum())
+
+
+def _prior_without(table: EnsembleTable, class_count: Array) -> Array:
+    """Log class prior of rows that are each taken out of the counts: (n_rows, n_classes)."""
+    return Prior.of(class_count, SMOOTHING).without(table.labels, table.removed)
 
 
 def _class_count(table: EnsembleTable) -> Array:

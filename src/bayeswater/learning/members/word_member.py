@@ -20,14 +20,14 @@ from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight
 from bayeswater.decision.word_weights import COUNTS, FOLDS, MARKS, Machine, TextRows, TextWeights
 from bayeswater.errors import StatisticsError
-from bayeswater.estimate.dirichlet import Prior, PseudoCounts
+from bayeswater.estimate.dirichlet import Prior
 from bayeswater.families.words.features import MultinomialColumns
 from bayeswater.families.words.weighed_words import WeighedWordBlock, counted_words, folds_of_texts
 from bayeswater.inference.class_trees import KeptFields
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import one_blas_thread
-from bayeswater.learning.members.committee import Committee
+from bayeswater.learning.members.committee import SMOOTHING, Committee
 from bayeswater.learning.members.member_table import EnsembleTable, declared_codes, labels_of
 from bayeswater.statistics.consistency import require_consistent
 from bayeswater.statistics.sums import ClassCounts, Sums
@@ -36,8 +36,6 @@ from bayeswater.typing import Array
 
 MOST_TEXTS = 100_000
 """Different rows that machines are learned from, at most."""
-
-SMOOTHING = PseudoCounts("m-estimate", 1.0)
 
 TEXT_SUMS = ("word_count", "present", "observed")
 

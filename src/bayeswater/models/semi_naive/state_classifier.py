@@ -427,7 +427,7 @@ class StateClassifier(OnSums, BayesClassifier):
         for j, column in enumerate(self.columns_.used):
             if codes[j] == estimate.counts.n_states[j] or column.source in unknown:
                 missing.setdefault(column.source, []).append(j)
-        empty = {name for name, own in missing.items() if estimate.empty_is_state[own].any() and name not in unknown}
+        empty = [name for name, own in missing.items() if estimate.empty_is_state[own].any() and name not in unknown]
         asked = {name: own for name, own in missing.items() if name not in empty}
         facts = state_facts(lambda block: joint.of(block, False), codes, estimate.n_states, asked)
         return {**dict.fromkeys(empty, MISSING_IS_STATE), **facts}
