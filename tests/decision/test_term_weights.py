@@ -105,6 +105,13 @@ def test_new_classes_and_terms_are_weighed_as_the_others() -> None:
     assert "refresh" in str(more)
 
 
+def test_a_cell_that_is_alike_in_all_classes_left_says_nothing_once_one_is_gone() -> None:
+    found = TermWeights(("a",), np.array([[0.2, 0.6, 1.0]]), np.zeros(3), np.log([0.2, 0.3, 0.5]), 3.0, 2.0)
+    left = found.for_classes(lambda own: own[:2], np.array([True, True]))
+    np.testing.assert_allclose(left.weighted(np.array([-4.0, -4.0]), left.weight[0]), 0.0, atol=1e-15)
+    np.testing.assert_allclose(np.exp(left.log_prior), [0.4, 0.6])
+
+
 def test_too_few_rows_have_one_temperature() -> None:
     found = TermWeights.fit(rows(4), PRIOR, tuple("abcd"))
     assert (found.weight == found.weight[0, 0]).all()

@@ -107,6 +107,14 @@ def _whole():
     return X.loc[whole, ["normal", "bin", "angle"]], y[whole]
 
 
+def _bound():
+    """Columns that are nearly the same: parts of a distance are a million times as large as it is, and cancel."""
+    rng = np.random.default_rng(6)
+    shift = rng.integers(0, 3, N)
+    cells = rng.normal(size=(N, 1)) + rng.normal(size=(N, 12)) * (3e-5 + 1e-5 * shift[:, None])
+    return pd.DataFrame(cells, columns=[f"x{j}" for j in range(12)]), shift
+
+
 def _without_last_class(model):
     """Learn, and forget all rows of a class: what was learned of the prior sums to less than 1."""
     X, y = table()
@@ -153,6 +161,7 @@ MAKERS = {
     "GaussianClassifier, Student": lambda: bw.GaussianClassifier(
         prior=bw.NormalInverseWishart(np.zeros(3), covariance=np.eye(3), degrees=5.0)
     ).fit(*_whole()),
+    "GaussianClassifier, bound": lambda: bw.GaussianClassifier().fit(*_bound()),
     "MultinomialNB": lambda: bw.MultinomialNB(calibrate=True).fit(*counts()),
     "ComplementNB": lambda: bw.ComplementNB().fit(*counts()),
     "BernoulliNB": lambda: bw.BernoulliNB(binarize=1.0).fit(*counts()),
@@ -176,6 +185,8 @@ def rows_of(kind):
     for frame in (dated()[0], texts()[0], counts()[0]):
         if names == list(frame.columns):
             return frame[-60:]
+    if kind == "GaussianClassifier, bound":
+        return _bound()[0][:60]
     full = kind.startswith("GaussianClassifier") and "diagonal" not in kind  # of whole rows alone
     if full or getattr(model, "missing", "error") == "error":
         return _whole()[0][:60]

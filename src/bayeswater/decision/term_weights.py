@@ -29,6 +29,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import logsumexp
 
 from bayeswater.decision.likelihood_temperature import PAIRS, known_shares
 from bayeswater.decision.scores import span
@@ -56,6 +57,9 @@ MOST_STEPS = 60
 
 LOG_ONE = (-9.0, 3.0)
 """Between which the logarithm of the one weight of all terms is sought."""
+
+ROUNDING = 1e-13
+"""Logarithm of the sum of a prior that is but rounding: stored and loaded it stays the same bits."""
 
 LEAST_LOG_PRIOR = -700.0
 """Logarithm of the share of a class that no row had from which weights were learned."""
@@ -148,7 +152,7 @@ class TermWeights:
     def for_classes(self, place: Callable[[Array], Array], is_known: Array) -> Self:
         """Mark as stale, and lay out for other classes; one that is new (not `is_known`) has the mean of a column."""
         weight = np.where(is_known, place(self.weight.T).T, self.weight.mean(axis=1, keepdims=True))
-        log_prior = np.where(is_known, place(self.log_prior), LEAST_LOG_PRIOR)
+        log_prior = shares_of_one(np.where(is_known, place(self.log_prior), LEAST_LOG_PRIOR))
         return replace(self, weight=weight, shift=place(self.shift), log_prior=log_prior, is_stale=True)
 
     def for_terms(self, names: tuple[str, ...]) -> Self:
@@ -165,6 +169,12 @@ class TermWeights:
         if self.before is None or self.after is None:
             return f"{told}, {self.n_used} rows{stale}"
         return f"{told}: log-loss of held-out rows {self.before:.4f} -> {self.after:.4f}, {self.n_used} rows{stale}"
+
+
+def shares_of_one(log_prior: Array) -> Array:
+    """Make a log-prior sum to 1: a class that is gone has left its share, which no cell may speak of."""
+    whole = logsumexp(np.maximum(log_prior, LEAST_LOG_PRIOR))
+    return log_prior - whole if abs(whole) > ROUNDING else log_prior
 
 
 def _said_of_class(terms: Array, log_prior: Array) -> Array:

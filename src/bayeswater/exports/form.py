@@ -77,20 +77,18 @@ class FeaturesTerm:
 class Weighing:
     """Weights of terms by how many of them a row has (`decision/term_weights.py`).
 
-    In a row with m known terms, of `usual` ones, a term t counts as what it says of the class, times its weight,
+    In a row with m known terms a term t counts as what it says of the class, by its weight w,
 
-        s (t - log sum of exp(prior + t)),   s = w / (w (1 - h) + h)
+        (t - log sum of exp(prior + t)) / (1 + h slope),   slope = 1 / w - 1
 
-    with h the product of (m - o) / (usual - o) over `singles`, or over `pairs` and at most 1 where w is over 1; where
-    there are none, 1 if m is over 0. Beside it stands the shift of the classes, times h of singles and at most 1.
+    with h = low[m], or high[m] where slope is under 0. Beside it stands the shift of the classes, shift[m].
     """
 
-    weight: Array  # (n_terms, n_classes)
-    shift: Array  # (n_classes,)
+    slope: Array  # (n_terms, n_classes)
+    shift: Array  # (n_terms + 1, n_classes)
     prior: Array  # (n_classes,), logarithms
-    usual: float
-    singles: tuple[int, ...]
-    pairs: tuple[int, ...]
+    low: Array  # (n_terms + 1,)
+    high: Array  # (n_terms + 1,)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from bayeswater.data.reading.column_plan import COUNTS, Column, ColumnPlan
 from bayeswater.data.reading.dates import MONTHS, WEEKDAYS
 from bayeswater.data.reading.original_types import arrow_type
 from bayeswater.data.variable import Variable
-from bayeswater.decision.likelihood_temperature import PAIRS, LikelihoodTemperature, others
+from bayeswater.decision.likelihood_temperature import PAIRS, LikelihoodTemperature, known_shares
 from bayeswater.decision.loss import as_loss
 from bayeswater.decision.term_weights import TermWeights
 from bayeswater.errors import ParameterError, ResourceLimitError
@@ -76,6 +76,9 @@ from bayeswater.typing import Array
 
 CLOCKS = {"weekday": WEEKDAYS, "month": MONTHS}
 """Labels of parts of a date, in the order of the calendar."""
+
+LEAST_WEIGHT = 1e-100
+"""What stands for a weight of 0, which counts as 1 in a row of one cell."""
 
 
 def form_of(model: Any, loss: Any = None) -> ScoringForm:
@@ -146,8 +149,10 @@ def _weighted(model: Any, terms: Sequence[ColumnTerm], names: tuple[str, ...]) -
 
 def weighing_of(weights: TermWeights) -> Weighing:
     """Give weights as plain data."""
-    singles, pairs = (others(weights.usual, together) for together in (None, PAIRS))
-    return Weighing(weights.weight, weights.shift, weights.log_prior, weights.usual, singles, pairs)
+    known = np.arange(len(weights.weight) + 1)
+    low, high = (known_shares(known, weights.usual, together) for together in (None, PAIRS))
+    slope = 1 / np.maximum(weights.weight, LEAST_WEIGHT) - 1
+    return Weighing(slope, weights.shifts(known), weights.log_prior, low, high)
 
 
 def _refusals(model: Any) -> dict[str, bool]:

@@ -161,14 +161,12 @@ const knownShare = (known, usual, others) =>
 // A function of terms, and of how many are known: what they say of the class, each by its weight.
 function weighing(w) {
   return (terms, known) => {
-    const low = knownShare(known, w.usual, w.singles), high = Math.min(knownShare(known, w.usual, w.pairs), 1);
-    const total = w.shift.map((shift) => Math.min(low, 1) * shift);
+    const total = [...w.shift[known]];
     terms.forEach((own, i) => {
-      const common = own.some((t) => t) ? logSum(own.map((t, k) => w.prior[k] + t)) : 0;
+      const common = logSum(own.map((t, k) => w.prior[k] + t));
       own.forEach((t, k) => {
-        const weight = w.weight[i][k], h = weight > 1 ? high : low, whole = weight * (1 - h) + h;
-        const said = common > -Infinity ? t - common : t;
-        total[k] += t === -Infinity ? said : said * (whole > 0 ? weight / whole : 1);
+        const slope = w.slope[i][k], said = common > -Infinity ? t - common : t;
+        total[k] += said / (1 + (slope < 0 ? w.high : w.low)[known] * slope);
       });
     });
     return total;

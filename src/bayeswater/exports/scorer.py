@@ -237,16 +237,12 @@ def _weighing(w: Any) -> Any:
     """Give a function of terms, and how many are known: what they say of the class, each by its weight."""
 
     def add_up(terms: Any, known: Any) -> Any:
-        low = _known_share(known, w["usual"], w["singles"])
-        high = min(_known_share(known, w["usual"], w["pairs"]), 1.0)
-        total = [min(low, 1.0) * shift for shift in w["shift"]]
-        for own, weights in zip(terms, w["weight"], strict=True):
-            common = _log_sum([prior + t for prior, t in zip(w["prior"], own, strict=True)]) if any(own) else 0.0
-            for k, (t, weight) in enumerate(zip(own, weights, strict=True)):
-                h = high if weight > 1 else low
-                whole = weight * (1 - h) + h
+        low, high, total = w["low"][known], w["high"][known], list(w["shift"][known])
+        for own, slopes in zip(terms, w["slope"], strict=True):
+            common = _log_sum([prior + t for prior, t in zip(w["prior"], own, strict=True)])
+            for k, (t, slope) in enumerate(zip(own, slopes, strict=True)):
                 said = t - common if common > -INFINITE else t
-                total[k] += said if t == -INFINITE else said * (weight / whole if whole > 0 else 1.0)
+                total[k] += said / (1 + (high if slope < 0 else low) * slope)
         return total
 
     return add_up
@@ -394,7 +390,9 @@ def _gaussian(scorer: Any, term: Any) -> Any:
         found = []
         for m, w, c, v in zip(mean, whitening, constant, degrees, strict=True):
             away = [a - b for a, b in zip(x, m, strict=True)]
-            z = [math.fsum(a * row[d] for a, row in zip(away, w, strict=True)) for d in range(len(w[0]))]
+            z = [0.0] * len(w[0])
+            for a, row in zip(away, w, strict=True):  # in the order of the columns: nearly equal parts may cancel
+                z = [one + a * part for one, part in zip(z, row, strict=True)]
             distance = sum(one * one for one in z)
             if v == INFINITE:
                 found.append(c - distance / 2)

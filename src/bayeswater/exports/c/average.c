@@ -21,8 +21,7 @@ static int add_average(const int *code, double *score) {
   if (whole > 0) {
     int members = 0;
     for (int i = 0; i < AVERAGE_COLUMNS; i++) members += weight[i] > 0;
-    const double low = single_share(members), high = pair_share(members);
-    for (int k = 0; k < N_CLASSES; k++) score[k] += average_prior[k] + fmin(low, 1) * weighing_shift[k];
+    for (int k = 0; k < N_CLASSES; k++) score[k] += average_prior[k] + weighing_shift[members * N_CLASSES + k];
     for (int i = 0; i < AVERAGE_COLUMNS; i++) {
       if (!(weight[i] > 0)) continue;
       const int slot = average_slot[i] + state[i];
@@ -32,7 +31,7 @@ static int add_average(const int *code, double *score) {
         for (int j = 0; j < AVERAGE_COLUMNS; j++)
           term[k] += average_given[((long)slot * AVERAGE_SLOTS + average_slot[j] + state[j]) * N_CLASSES + k];
       }
-      weigh(term, weighing_weight + i * N_CLASSES, low, high, score);
+      weigh(term, i, members, score);
     }
     return 0;
   }

@@ -263,34 +263,18 @@ def _features(source: CSource, term: FeaturesTerm, place: int) -> None:
 
 
 def _weighing(source: CSource, w: Weighing) -> None:
-    source.data += [
-        constants("weighing_weight", w.weight.ravel()),
-        constants("weighing_shift", w.shift),
-        constants("weighing_prior", w.prior),
-    ]
-    source.functions["log_sum"] = written("log_sum")
-    for name, others, most in (("single", w.singles, "INFINITY"), ("pair", w.pairs, "1")):
-        source.functions[f"{name}_share"] = (
-            f"static double {name}_share(int known) {{ return fmin({_known_share(w.usual, others)}, {most}); }}\n"
-        )
-    source.functions["weigh"] = written("weigh")
-
-
-def _known_share(usual: float, others: Iterable[int]) -> str:
-    """Write how much a row with so many known cells has of what holds for a usual one."""
-    return " * ".join(f"fmax(known - {o}, 0) / {number(usual - o)}" for o in others) or "(known > 0)"
+    for name in ("slope", "shift", "prior", "low", "high"):
+        source.data.append(constants(f"weighing_{name}", getattr(w, name).ravel()))
+    source.functions |= {name: written(name) for name in ("log_sum", "weigh")}
 
 
 def _weighted(source: CSource, term: WeightedTerm, place: int) -> None:
     _weighing(source, term.weighing)
-    source.body += [
-        "  const double low = single_share(known), high = pair_share(known);",
-        "  for (int k = 0; k < N_CLASSES; k++) score[k] += fmin(low, 1) * weighing_shift[k];",
-    ]
+    source.body.append("  for (int k = 0; k < N_CLASSES; k++) score[k] += weighing_shift[known * N_CLASSES + k];")
     for i, own in enumerate(term.terms):
         source.body.append("  {\n  double term[N_CLASSES] = {0};")
         _column(source, own, i, "term")
-        source.body.append(f"  weigh(term, weighing_weight + {i} * N_CLASSES, low, high, score);\n  }}")
+        source.body.append(f"  weigh(term, {i}, known, score);\n  }}")
 
 
 def _file(source: CSource, name: str) -> None:
@@ -406,7 +390,7 @@ def _calibration(source: CSource, c: CalibrationForm) -> None:
     for name in ("shift", "prior", "to_counted"):
         source.data.append(constants(f"calibration_{name}", getattr(c, name)))
     source.data += [constants("doubted", c.doubted, "char"), constants("impossible", c.impossible, "char")]
-    spread = _known_share(c.usual, c.others)
+    spread = " * ".join(f"fmax(known - {o}, 0) / {number(c.usual - o)}" for o in c.others) or "(known > 0)"
     spread = f"fmin({spread}, 1)" if len(c.others) > 1 else spread
     given = """\
   if (1) {

@@ -4,7 +4,7 @@ Every column is an input (n_rows, 1): texts of labels are strings, "" where they
 where they are missing, dates in seconds since 1970 as the clock on the wall shows them. Scores are (n_rows, n_classes).
 A row that the model refuses has NaN for probabilities and no label: "", or the least integer.
 
-Missing parents in a tree are summed over by messages, as in `sql/terms.py`.
+Missing parents in a tree are summed over by messages, as in `sql/trees.py`.
 """
 
 from typing import Any

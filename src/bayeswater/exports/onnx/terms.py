@@ -71,26 +71,17 @@ def _weighted(graph: Graph, term: WeightedTerm, cells: list[str]) -> str:
 
 def _weighed(graph: Graph, w: Weighing, terms: str, known: str) -> str:
     """Add terms (n_rows, n_terms, n_classes) by their weights, of which so many are known: (n_rows, 1)."""
-    low = graph.known_share(known, w.usual, w.singles)
-    high = graph("Min", graph.known_share(known, w.usual, w.pairs), np.array(1.0))
+    known = graph("Squeeze", graph.cast(known, "INT64"), np.array([1]))
     joint = graph("Add", terms, w.prior[None, None])
     top = graph.reduce("ReduceMax", joint, 2, keepdims=1)
     top = graph("Where", graph("Equal", top, np.array(-np.inf)), np.array(0.0), top)
     whole = graph.reduce("ReduceSum", graph("Exp", graph("Sub", joint, top)), 2, keepdims=1)
     whole = graph("Where", graph("Equal", whole, np.array(0.0)), np.array(1.0), whole)
-    common = graph("Add", top, graph("Log", whole))
-    says = graph("Greater", graph.reduce("ReduceMax", graph("Abs", terms), 2, keepdims=1), np.array(0.0))
-    said = graph("Sub", terms, graph("Where", says, common, np.array(0.0)))  # what is missing says nothing
-    share = graph("Where", (w.weight > 1)[None], graph.at(high, 2), graph.at(low, 2))
-    spread = graph("Add", graph("Mul", share, (1 - w.weight)[None]), w.weight[None])
-    is_none = graph("Equal", spread, np.array(0.0))  # of no weight, in a row of one cell
-    weight = graph("Div", w.weight[None], graph("Where", is_none, np.array(1.0), spread))
-    weight = graph("Where", is_none, np.array(1.0), weight)
-    is_impossible = graph("Equal", terms, np.array(-np.inf))
-    said = graph("Where", is_impossible, np.array(0.0), said)
-    counted = graph("Where", is_impossible, np.array(-np.inf), graph("Mul", said, weight))
-    shift = graph("Mul", graph("Min", low, np.array(1.0)), w.shift[None])
-    return graph("Add", graph.reduce("ReduceSum", counted, 1), shift)
+    said = graph("Sub", terms, graph("Add", top, graph("Log", whole)))
+    low, high = (graph("Gather", shares[:, None, None], known, axis=0) for shares in (w.low, w.high))
+    slope = graph("Mul", graph("Where", (w.slope < 0)[None], high, low), w.slope[None])
+    counted = graph("Div", said, graph("Add", slope, np.array(1.0)))
+    return graph("Add", graph.reduce("ReduceSum", counted, 1), graph("Gather", w.shift, known, axis=0))
 
 
 def _tree(graph: Graph, term: TreeTerm, cells: list[str]) -> str:
@@ -196,8 +187,11 @@ def _average(graph: Graph, term: AverageTerm, cells: list[str]) -> str:
 def _gaussian(graph: Graph, term: GaussianTerm, cells: list[str]) -> str:
     x = graph("Concat", *(cells[cell] for cell in term.cells), axis=1)
     graph.refused.append(graph("IsNaN", graph.reduce("ReduceSum", x, 1, keepdims=1)))
-    z = graph("MatMul", graph("Sub", graph.at(x, 0), term.mean[:, None]), term.whitening)  # (n_classes, n_rows, d)
-    distance = graph("Transpose", graph.reduce("ReduceSum", graph("Mul", z, z), 2), perm=[1, 0])
+    z = graph.constant(np.zeros((1, 1, 1)))  # (n_rows, n_classes, d), in the order of the columns: parts may cancel
+    for j, cell in enumerate(term.cells):
+        away = graph("Sub", cells[cell], term.mean[None, :, j])
+        z = graph("Add", z, graph("Mul", graph.at(away, 2), term.whitening[None, :, j]))
+    distance = graph.reduce("ReduceSum", graph("Mul", z, z), 2)
     is_normal, d = np.isinf(term.degrees), term.whitening.shape[2]
     v = np.where(is_normal, 1.0, term.degrees)
     student = graph(

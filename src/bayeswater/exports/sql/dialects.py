@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from bayeswater.errors import ParameterError
+from bayeswater.typing import Array
 
 IMPOSSIBLE = -1e300
 """What stands for the logarithm of 0: sums of many stay finite, and no dialect has to know infinity."""
@@ -32,7 +35,7 @@ class Dialect:
     step: str = "AS ({})"  # of a query that is not to be merged into the next one: expressions would grow without end
     plain_names: bool = False
     most_columns: int = 4000
-    listed: str | None = None  # how a number is taken out of a list of many, which are planned as one
+    listed: str | None = None  # how a list of numbers is written, which are planned as one
     parts: dict[str, str] = field(default_factory=dict)
 
     def identifier(self, name: str) -> str:
@@ -65,11 +68,11 @@ class Dialect:
         written = written if "e" in written else f"{written}e0"
         return self.number.format(f"({written})" if value < 0 and self.number == "{}" else written)
 
-    def taken(self, values: Sequence[float], place: str) -> str | None:
-        """Write the number that stands at a place, from 0 on, of many; None where a dialect has no lists."""
-        if self.listed is None:
-            return None
-        return self.listed.format(",".join(repr(max(float(value), IMPOSSIBLE)) for value in values), place)
+    def taken(self, values: Array, place: str, n: int | None = None) -> str:
+        """Write the number at a place, from 0 on, of many, or the n from there on, where there are lists."""
+        assert self.listed is not None
+        held = self.listed.format(",".join(map(repr, np.maximum(values, IMPOSSIBLE).tolist())))
+        return f"{held}[{place} + 1]" if n is None else f"{held}[{place} + 1:{place} + {n}]"
 
     def label(self, value: Any) -> str:
         """Write a label: a text, a truth or a number."""
@@ -114,7 +117,7 @@ _SECONDS_OF_DAY = "(HOUR({0}) * 3600 + MINUTE({0}) * 60 + EXTRACT(SECOND FROM {0
 DUCKDB = Dialect(
     "duckdb",
     no_nan="NULLIF({}, 'nan'::DOUBLE)",
-    listed="CAST('[{}]' AS DOUBLE[])[{} + 1]",
+    listed="CAST('[{}]' AS DOUBLE[])",
     parts={
         "days": "(EPOCH(CAST({} AS TIMESTAMP)) / 86400e0)",
         "weekday": "(ISODOW({}) - 1)",

@@ -47,8 +47,8 @@ class Query:
 
     def lookup(self, code: str, values: Array) -> str:
         """Look a code up among numbers (n_codes,), in a list or by halving."""
-        if len(values) > FEW and (found := self.dialect.taken(values.tolist(), code)) is not None:
-            return found
+        if len(values) > FEW and self.dialect.listed is not None:
+            return self.dialect.taken(values, code)
 
         def between(first: int, last: int) -> str:
             if (values[first:last] == values[first]).all():

@@ -1,12 +1,6 @@
-"""What terms add to the scores, as expressions of a query; those that need steps of their own add them.
-
-Missing parents in a tree are summed over by messages, level by level from the leaves: for each state s of a missing
-cell, b_s is the sum of what its children say; t is the largest of them, e_s = exp(b_s - t), and what the cell itself
-says to a state of its parent is t + log(sum of P(s | parent) e_s).
-"""
+"""What terms add to the scores, as expressions of a query; those that need steps of their own add them."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +17,7 @@ from bayeswater.exports.form import (
 )
 from bayeswater.exports.sql.dialects import IMPOSSIBLE
 from bayeswater.exports.sql.query import Query
+from bayeswater.exports.sql.trees import tree_term
 from bayeswater.inference.formula import Circle, Distance, Lookup, ScaledWords, Weights, WordWeights
 from bayeswater.typing import Array
 
@@ -117,27 +112,20 @@ def _weighed(query: Query, w: Weighing, n_terms: int, letter: str, known: str) -
     def joint(i: int, k: int) -> str:
         return f"({letter}{i}_{k} + {number(w.prior[k])})"
 
-    high = dialect.smallest([query.known_share(known, w.usual, w.pairs), number(1)])
-    shares = {"low": query.known_share(known, w.usual, w.singles), "high": high}
+    shares = {"low": query.lookup(known, w.low), "high": query.lookup(known, w.high)}
     query.step(shares | {f"top{i}": dialect.largest([joint(i, k) for k in query.classes]) for i in range(n_terms)})
     said = {}
     for i in range(n_terms):
         common = query.total([dialect.exp(f"({joint(i, k)} - top{i})") for k in query.classes])
-        is_silent = " AND ".join(f"{letter}{i}_{k} = 0" for k in query.classes)  # as a missing cell is
-        said[f"said{i}"] = f"CASE WHEN {is_silent} THEN {number(0)} ELSE top{i} + LN({common}) END"
+        said[f"said{i}"] = f"top{i} + LN({common})"
     query.step(said)
     found = []
     for k in query.classes:
-        parts = [f"{dialect.smallest(['low', number(1)])} * {number(w.shift[k])}"]
+        parts = [query.lookup(known, w.shift[:, k])]
         for i in range(n_terms):
-            name, weight = f"{letter}{i}_{k}", float(w.weight[i, k])
-            spread = f"({number(weight)} + {number(1 - weight)} * {'high' if weight > 1 else 'low'})"
-            times = f"{number(weight)} / {spread}"
-            if weight == 0:  # which counts in a row of one cell
-                times = f"CASE WHEN low > 0 THEN {number(0)} ELSE {number(1)} END"
-            parts.append(
-                f"CASE WHEN {name} < {limit} THEN {number(IMPOSSIBLE)} ELSE ({name} - said{i}) * ({times}) END"
-            )
+            name, slope = f"{letter}{i}_{k}", w.slope[i, k]
+            spread = f"({number(1)} + {number(slope)} * {'high' if slope < 0 else 'low'})"
+            parts.append(f"CASE WHEN {name} < {limit} THEN {number(IMPOSSIBLE)} ELSE ({name} - said{i}) / {spread} END")
         found.append(query.total(parts))
     return found
 
@@ -174,122 +162,8 @@ def _graph_term(query: Query, term: GraphTerm) -> list[str]:
     ]
 
 
-def _tree_term(query: Query, term: TreeTerm) -> list[str]:
-    """Add what is looked up where parents are there, and messages where they are not."""
-    n_states = [table.shape[1] for table in term.tables]
-    children = {p: [j for j, own in enumerate(term.parents) if own == p] for p in range(len(term.cells))}
-    code = [query.codes[cell] for cell in term.cells]
-    totals: dict[int, list[str]] = {k: [] for k in query.classes}
-    number = query.number
-
-    def heard(j: int, k: int, s: int) -> str:
-        """What a missing column says to state s of its parent."""
-        share = np.exp(term.tables[j][s, :, k])
-        parts = [f"e{j}_{b}_{k} * {number(share[b])}" for b in range(n_states[j])]
-        if (share > 0).all():  # one e is 1: the sum is not 0
-            return f"(t{j}_{k} + LN({query.total(parts)}))"
-        return query.log_of_sum(f"t{j}_{k}", parts)
-
-    def padded(values: Array) -> Array:
-        return np.append(values, 0.0)  # of what is not there
-
-    inner = [j for j in term.from_leaves if children[j]]
-    for level in _levels(term, inner):
-        sums = {
-            f"b{j}_{s}_{k}": _gap_only(
-                f"{code[j]} >= {n_states[j]}",
-                query.total(
-                    [
-                        _either(
-                            f"{code[c]} < {n_states[c]}",
-                            query.lookup(code[c], padded(term.tables[c][s, :, k])),
-                            heard(c, k, s) if children[c] else None,
-                            number(0),
-                        )
-                        for c in children[j]
-                    ]
-                ),
-                number(0),
-            )
-            for j in level
-            for s in range(n_states[j])
-            for k in query.classes
-        }
-        query.step(sums)
-        tops = {
-            f"t{j}_{k}": query.dialect.largest([f"b{j}_{s}_{k}" for s in range(n_states[j])])
-            for j in level
-            for k in query.classes
-        }
-        query.step(tops)
-        below = tuple(f"{letter}{c}_" for j in level for c in children[j] for letter in "et")
-        kept = [name for name in query.steps[-1] if name not in sums and not name.startswith(below)]
-        exps = {
-            name.replace("b", "e", 1): query.dialect.exp(f"({name} - t{name[1:].split('_')[0]}_{name.split('_')[2]})")
-            for name in sums
-        }
-        messages = {}
-        query.step(exps, kept)
-        for j in level:
-            for k in query.classes:
-                messages[f"m{j}_{k}"] = _gap_only(
-                    f"{code[j]} >= {n_states[j]}" + _parent_there(term, code, n_states, j),
-                    _by_parent(query, term, code, j, partial(heard, j, k)),
-                    number(0),
-                )
-                totals[k].append(f"m{j}_{k}")
-        query.step(messages)
-
-    def direct(j: int, k: int, s: int) -> str:
-        return query.lookup(code[j], padded(term.tables[j][s, :, k]))
-
-    for j, table in enumerate(term.tables):
-        for k in query.classes:
-            if query.dialect.listed is not None:  # a table with a row and a column of zeros for what is not there
-                p = term.parents[j]
-                place = code[j] if p < 0 else f"({code[p]} * {n_states[j] + 1} + {code[j]})"
-                padded_table = np.pad(table[:, :, k], ((0, int(p >= 0)), (0, 1)))
-                totals[k].append(query.lookup(place, padded_table.ravel()))
-            else:
-                totals[k].append(_by_parent(query, term, code, j, partial(direct, j, k)))
-    return [query.total(totals[k]) for k in query.classes]
-
-
-def _levels(term: TreeTerm, inner: Sequence[int]) -> list[list[int]]:
-    """Columns that have children, those furthest from the root first, in groups of the same depth."""
-
-    def depth(j: int) -> int:
-        return 0 if term.parents[j] < 0 else 1 + depth(term.parents[j])
-
-    return [[j for j in inner if depth(j) == d] for d in sorted({depth(j) for j in inner}, reverse=True)]
-
-
-def _parent_there(term: TreeTerm, code: Sequence[str], n_states: Sequence[int], j: int) -> str:
-    p = term.parents[j]
-    return "" if p < 0 else f" AND {code[p]} < {n_states[p]}"
-
-
-def _by_parent(query: Query, term: TreeTerm, code: Sequence[str], j: int, written: Callable[[int], str]) -> str:
-    """Choose by the state of the parent; nothing where it is missing."""
-    p = term.parents[j]
-    if p < 0:
-        return written(0)
-
-    def between(first: int, last: int) -> str:
-        if last - first == 1:
-            return query.number(0) if first == len(term.tables[j]) else written(first)
-        middle = (first + last) // 2
-        return f"CASE WHEN {code[p]} < {middle} THEN {between(first, middle)} ELSE {between(middle, last)} END"
-
-    return between(0, len(term.tables[j]) + 1)
-
-
 def _gap_only(test: str, value: str, otherwise: str) -> str:
     return f"CASE WHEN {test} THEN {value} ELSE {otherwise} END"
-
-
-def _either(test: str, there: str, gone: str | None, nothing: str) -> str:
-    return there if gone is None else f"CASE WHEN {test} THEN {there} ELSE {gone} END"
 
 
 def _average_term(query: Query, term: AverageTerm) -> list[str]:
@@ -394,7 +268,7 @@ TERMS: dict[type, Callable[[Query, Any], list[str]]] = {
     ColumnTerm: _column_term,
     FeaturesTerm: _features_term,
     WeightedTerm: _weighted_term,
-    TreeTerm: _tree_term,
+    TreeTerm: tree_term,
     GraphTerm: _graph_term,
     AverageTerm: _average_term,
     GaussianTerm: _gaussian_term,

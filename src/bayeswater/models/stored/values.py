@@ -21,7 +21,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.decision.calibration_choice import CalibrationReport, Doubt, Quality
 from bayeswater.decision.calibration_maps import MAPS, BetaCalibration, IsotonicCalibration, Temperature, VectorScaling
 from bayeswater.decision.likelihood_temperature import PAIRS, TRIPLES, LikelihoodTemperature
-from bayeswater.decision.term_weights import TermWeights
+from bayeswater.decision.term_weights import TermWeights, shares_of_one
 from bayeswater.decision.word_weights import COUNTS, FOLDS, MARKS, Machine, TextWeights
 from bayeswater.estimate.covariance_priors import Friedman, NormalInverseWishart
 from bayeswater.estimate.dirichlet import Beta, Dirichlet, MEstimate
@@ -277,6 +277,7 @@ def _term_weights(names: Any, weight: Any, shift: Any, log_prior: Any, usual: An
         raise ValueError("weights are finite and not under 0, shifts are finite, and a prior is a log-probability")
     if not (is_number(usual) and usual >= 1 and is_number(one) and one > 0):
         raise ValueError("a usual row has a known cell, and a temperature is over 0")
+    log_prior = shares_of_one(log_prior)  # in older files a class that was forgotten left a gap
     n_used, before, after, is_stale = told
     are_losses = all(loss is None or is_number(loss) for loss in (before, after))
     if not (type(n_used) is int and n_used >= 0 and are_losses and isinstance(is_stale, bool)):
