@@ -54,9 +54,6 @@ MOST_CLASSES = 50
 LEAK, LEFT_OF_ERRORS = 0.99, 0.1
 """Share of rows that a leak gets right, and share of the errors of the most frequent class that it may leave."""
 
-WITH_UNIT = re.compile(r"[-+]?\d[\d.,]*\s*([^\W\d_]{1,10}|[%‰°]\w?|\"|')")
-"""A number and the unit behind it."""
-
 TARGETS = re.compile(
     r"(?:.*[\W_])?(?:target|class|label|outcome|response|result|status|survived|default|churn|species|diagnosis)(?:[\W_].*)?"
     r"|y|.*(?:类别|标签|结果|目标)",
@@ -309,7 +306,7 @@ def _column(name: str, cells: "pa.ChunkedArray", declared: bool, labels: tuple[A
         states = tuple((python_value(values[int(k)]), int(times[k])) for k in often[:N_STATES])
     accuracy = None if labels is None or kind.kind in ("empty", "text") else _accuracy(codes, numbers, *labels)
     n_missing = int((codes < 0).sum())
-    told = _likely_wrong(kind.kind, kind.hint, n_missing, values, times)
+    told = _likely_wrong(kind.kind, kind.hint, n_missing, len(values))
     if accuracy is not None and labels is not None and _is_leak(accuracy, *labels):
         told.append(
             f"it alone tells the target in {percent(round(accuracy * len(cells)), len(cells))} of the rows: it may be "
@@ -332,39 +329,20 @@ def _numbers(name: str, cells: "pa.ChunkedArray") -> Array:
     return as_numpy(cells.cast(pa.float64(), safe=False)).astype(np.float64)
 
 
-def _likely_wrong(kind: str, hint: str, n_missing: int, values: "pa.Array", times: Array) -> list[str]:
+def _likely_wrong(kind: str, hint: str, n_missing: int, n_distinct: int) -> list[str]:
     """Say what is likely to go wrong with a column."""
     found = [hint] if hint else []
     if kind == "empty":
         found.append("no cell has a value: it is left out")
     elif kind == "identifier":
         found.append("nearly every value is its own, so it names the rows: it is left out")
-    elif len(values) == 1:
+    elif n_distinct == 1:
         found.append(
             "one value and empty cells: being there is all it says"
             if n_missing
             else "one value in all rows: it tells nothing"
         )
-    if kind in ("category", "identifier"):
-        found += _units(values, times)
     return found
-
-
-def _units(values: "pa.Array", times: Array) -> list[str]:
-    """Name the units behind numbers, where most cells are numbers with one."""
-    by_unit: dict[str, int] = {}
-    for value, n in zip(values.to_pylist(), times.tolist(), strict=True):
-        match = WITH_UNIT.fullmatch(value.strip()) if isinstance(value, str) else None
-        if match:
-            by_unit[match[1]] = by_unit.get(match[1], 0) + n
-    if 5 * sum(by_unit.values()) < 4 * int(times.sum()):
-        return []
-    listed = ", ".join(f"{unit} ({n:,} x)" for unit, n in sorted(by_unit.items(), key=lambda one: -one[1])[:5])
-    if len(by_unit) == 1:
-        return [f"numbers with their unit, {listed}, are read as categories: write the numbers alone"]
-    return [
-        f"numbers of mixed units, {listed}, are read as categories: bring them to one unit, and write the numbers alone"
-    ]
 
 
 def _accuracy(codes: Array, numbers: Array | None, labels: Array, there: Array) -> float:
@@ -404,6 +382,7 @@ def _candidates(columns: Sequence[ColumnLook], n_rows: int) -> tuple[str, ...]:
         j
         for j, column in enumerate(columns)
         if column.kind in ("category", "flag", "number")
+        and not column.warnings
         and 2 <= column.n_distinct <= min(MOST_CLASSES, max(2, n_rows // 2))
         and 2 * column.n_missing < n_rows
     ]

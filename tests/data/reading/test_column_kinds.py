@@ -49,6 +49,28 @@ def test_dates_of_every_country_are_hinted_at(form):
     assert hint(*(form.format(m=m, d=m + 9) for m in range(1, 13))).startswith("100 % look like dates: write all")
 
 
+@pytest.mark.parametrize("form", ["2023-W{:02}", "2023-{:02}", "Q{} 2023", "kw {}/2023", "2023Q{}"])
+def test_months_weeks_and_quarters_are_hinted_at(form):
+    assert hint(*map(form.format, range(1, 13))).startswith("100 % look like months, weeks or quarters")
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "said"),
+    [
+        ("order_date", 44000, "days as Excel counts them, 2020-06-18 to 2020-07-15"),
+        ("Buchungsdatum", 44000, "days as Excel counts them"),
+        ("OrderDate", 44000.25, "days as Excel counts them, 2020-06-18 to"),
+        ("日期", 44000, "days as Excel counts them"),
+        ("timestamp", 1.6e9, "seconds since 1970, 2020-09-13 to 2020-09-13"),
+        ("candidate", 44000, ""),
+        ("date", 400, ""),
+    ],
+)
+def test_numbers_under_the_name_of_a_date_are_hinted_at(name, low, said):
+    found = kind_of(name, pa.chunked_array([[low + 3 * (k % 10) for k in range(30)]]), declared=False)
+    assert said in found.hint if said else not found.hint
+
+
 @pytest.mark.parametrize("marker", ["-", "unknown", "n.a.", "?", "#DIV/0!", "无", "3\x00"])
 def test_a_word_for_missing_cells_among_numbers_is_named(marker):
     found = hint(*NUMBERS, marker, marker)

@@ -24,6 +24,7 @@ Where every cell is written so, they are read (`style_search`) before they come 
 Strings that are plain numbers without exception are no accident: somebody has made codes of them.
 """
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -72,6 +73,21 @@ own_reasons(
         "{share} look like numbers with a currency, a percent sign or groups of digits: {fix}": (
             "{share} 像是带货币、百分号或数字分组的数：请写作普通的数"
         ),
+        "they are numbers with a unit, {listed}, and read as words: write the numbers alone": (
+            "它们是带单位的数（{listed}），却被当作文字：请只写数"
+        ),
+        "they are numbers of mixed units, {listed}, and read as words: {fix}": (
+            "它们是单位不一的数（{listed}），却被当作文字：请换算成同一单位，只写数"
+        ),
+        "{share} look like months, weeks or quarters, whose order is lost: write the first day of each, as {example}": (
+            "{share} 像是年月、周或季度，其先后会丢失：请写作各自的第一天，如 {example}"
+        ),
+        "they may be days as Excel counts them, {n} to {high}: write them as dates": (
+            "它们可能是 Excel 所数的日子，{n} 到 {high}：请写作日期"
+        ),
+        "they may be seconds since 1970, {n} to {high}: write them as dates": (
+            "它们可能是自 1970 年起的秒数，{n} 到 {high}：请写作日期"
+        ),
         "each is the one before and 1, so they may only number the rows: {fix}, columns={how}": (
             "每个都比前一个大 1，可能只是行号：除非次序有意义，否则请不要读取该列，columns={how}"
         ),
@@ -105,8 +121,35 @@ DATE = (
 )
 """A date, with or without a time of day, in the order of any country."""
 
+WITH_UNIT = r"^[-+]?\d[\d.,]*\s*(?:\pL{1,10}[23²³]?|[%‰°]\pL?|\"|')$"
+"""A number and the unit behind it."""
+
+ORDINALS = {"st", "nd", "rd", "th"}
+
+OF_NUMBER = r"^[-+]?\d[\d.,]*\s*"
+
+PERIOD = (
+    r"(?i)^(?:\d{4}[-/. ]?(?:[WQH]|KW|CW)\d{1,2}|\d{4}[-/.](?:0[1-9]|1[0-2])"
+    r"|(?:[WQH]|KW|CW) ?\d{1,2}[-/ ]?(?:\d{4}|'\d\d))$"
+)
+"""A month, a week, a quarter or a half of some year."""
+
+OF_DATES = re.compile(
+    r"(?<![A-Za-z])(?i:date|fecha|timestamp|time|day)(?![a-z])|(?<=[a-z])Date\b|[Dd]atum\b|日期|时间|日付"
+)
+"""Names that columns of dates have."""
+
+SERIAL_DAYS, FIRST_SERIAL = (20_000, 60_000), np.datetime64("1899-12-30", "D")
+"""Days from 1954 to 2064 as Excel counts them, and the day before the first."""
+
+SERIAL_SECONDS = (5e8, 4e9)
+"""Seconds from 1985 to 2096, counted from 1970."""
+
 MOST_EXCEPTIONS = 5
 """Different strings beside the numbers of a column that may stand for missing cells; with more they are codes."""
+
+LEAST_AMOUNTS = 5
+"""Different numbers with a unit that a column must have; with fewer they are the names of a few sizes."""
 
 LEAST_NUMBERS = 10
 """Different numbers that a column must have to be one of numbers; with fewer they are the names of a few things."""
@@ -122,6 +165,12 @@ def hint_at(strings: "pa.Array", times: Array) -> str:
     ''
     """
     n_strings = int(times.sum())
+    n_periods = n_matching(strings, times, PERIOD)
+    if 2 * n_periods > n_strings and len(strings) > 2:
+        return (
+            f"{percent(n_periods, n_strings)} look like months, weeks or quarters, whose order is lost: write the "
+            "first day of each, as 2023-12-31"
+        )
     if 2 * n_matching(strings, times, BEGINS_AS_NUMBER) <= n_strings:
         return ""
     n_commas = n_matching(strings, times, DECIMAL_COMMA)
@@ -145,7 +194,27 @@ def hint_at(strings: "pa.Array", times: Array) -> str:
             f"{percent(n_dressed, n_strings)} look like numbers with a currency, a percent sign or groups of digits: "
             "write them as plain numbers"
         )
-    return ""
+    return _units(strings, times)
+
+
+def _units(strings: "pa.Array", times: Array) -> str:
+    """Name the units behind numbers, where most cells are numbers with one."""
+    import pyarrow.compute as pc
+
+    amounts = matching(strings, WITH_UNIT)
+    if 5 * int(times[amounts].sum()) < 4 * int(times.sum()) or amounts.sum() < LEAST_AMOUNTS:
+        return ""
+    units = pc.replace_substring_regex(strings.filter(amounts), pattern=OF_NUMBER, replacement="").dictionary_encode()
+    n = np.bincount(units.indices, times[amounts])
+    if len(n) > MOST_EXCEPTIONS or ORDINALS.issuperset(units.dictionary.to_pylist()):  # codes, such as seats in a train
+        return ""
+    listed = ", ".join(f"{units.dictionary[int(k)]} ({n[k]:,.0f} x)" for k in np.argsort(-n, kind="stable"))
+    if len(n) == 1:
+        return f"they are numbers with a unit, {listed}, and read as words: write the numbers alone"
+    return (
+        f"they are numbers of mixed units, {listed}, and read as words: bring them to one unit, and write the numbers "
+        "alone"
+    )
 
 
 def _exceptions(strings: "pa.Array", times: Array, plain: Array) -> str:
@@ -297,7 +366,9 @@ def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool, stored: boo
         return _of_numbers(seconds_of(column), f"{'times of day' if types.is_time(kind) else 'durations'} in seconds")
     numbers = as_numpy(column.cast(pa.float64()) if types.is_decimal(kind) else column)
     found = _of_numbers(numbers)
-    return replace(found, hint=_numbers_of_rows(name)) if _number_rows(numbers) else found
+    if found.kind != "number":
+        return found
+    return replace(found, hint=_numbers_of_rows(name) if _number_rows(numbers) else _moments(name, numbers))
 
 
 def require_labels(name: str, kind: "pa.DataType") -> None:
@@ -346,6 +417,20 @@ def _numbers_of_rows(name: str) -> str:
         "each is the one before and 1, so they may only number the rows: leave the column out unless their order means "
         f"something, columns={{{name!r}: 'ignored'}}"
     )
+
+
+def _moments(name: str, numbers: Array) -> str:
+    """Say whether numbers under the name of a date are days or seconds as programs count them."""
+    if not OF_DATES.search(name):
+        return ""
+    low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
+    if SERIAL_DAYS[0] <= low and high <= SERIAL_DAYS[1]:
+        first, last = (FIRST_SERIAL + int(day) for day in (low, high))
+        return f"they may be days as Excel counts them, {first} to {last}: write them as dates"
+    if SERIAL_SECONDS[0] <= low and high <= SERIAL_SECONDS[1]:
+        first, last = (np.datetime64(int(second), "s").astype("M8[D]") for second in (low, high))
+        return f"they may be seconds since 1970, {first} to {last}: write them as dates"
+    return ""
 
 
 def _are_whole(numbers: Array) -> bool:
