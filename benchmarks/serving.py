@@ -57,7 +57,7 @@ def rows(rng):
 
 def started(command, port):
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    for _ in range(600):
+    for _ in range(3000):  # a busy machine takes long
         try:
             httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=1)
             return process
@@ -160,21 +160,20 @@ def soak(folder, seconds):
     os.environ["BAYESWATER_TOKEN"] = "of-the-soak"
     kinds = ("acknowledged", "forgotten", "asked", "refused", "of 500 or more", "replaced")
     found = dict.fromkeys([*kinds, "learned without an answer", "forgotten without an answer"], 0)
-    steady, memory, n_kills, start = started(asking, 8744), [], 0, perf_counter()
-    end = start + seconds
-    while perf_counter() < end:
+    steady, memory, start = started(asking, 8744), [], perf_counter()
+    for at in range(0, round(seconds), KILL_SECONDS):  # of load: how long a start takes does not count
         process = started(command, 8743)
         first = resident(process.pid)
-        before_kill = asyncio.run(mixed(X, other, min(KILL_SECONDS, end - perf_counter()), found, process))
+        before_kill = asyncio.run(mixed(X, other, min(KILL_SECONDS, seconds - at), found, process))
         process.wait()
         memory.append((round(perf_counter() - start), first, before_kill, resident(steady.pid)))
-        n_kills += 1
+        print(f"{len(memory)} kills; {found}", flush=True)
     process = started(command, 8743)
     for one in (process, steady):
         one.terminate()  # saves
         one.wait()
     counted = int(load(learner).class_count_.sum()) - len(X)
-    print(f"{n_kills} kills; {found}; {counted:,} rows counted")
+    print(f"{counted:,} rows counted")
     print("| second | learner after start, MB | before its kill | server that goes on |\n|---|---|---|---|")
     for line in memory:
         print("| " + " | ".join(map(str, line)) + " |")
