@@ -101,12 +101,20 @@ def test_frames_are_of_the_library_that_was_given(library):
         "polars": lambda: polars.DataFrame({"b": ROWS.b.tolist()}),
     }
     rows = given[library]()
-    model = bw.NaiveBayes().fit(rows, Y)
+    model = bw.NaiveBayes(calibrate=True).fit(rows, Y)
+    one_member = {"aode": 1, "trees-sqrt": 0, "trees-all": 0, "linear": 0}
+    ensemble = bw.BayesEnsemble(members=one_member, random_state=0).fit(rows, Y)
     states = {"b": ROWS.b.tolist(), "c": Y.tolist(), "x": ROWS[HOSTILE].tolist()}
     wider = {"pandas": pd.DataFrame, "pyarrow": pa.table, "polars": getattr(polars, "DataFrame", None)}[library](states)
     network = bw.BayesianNetwork.from_data("b -> c", wider)
     mixed = bw.MixedNetwork.from_data("b -> x", wider)
     found = [
+        model.columns_,
+        model.calibration_,
+        bw.NetworkClassifier().fit(rows, Y).columns_,
+        bw.NaiveBayes(calibrate=True).fit(rows, Y).partial_fit(rows, Y).calibration_,
+        ensemble.columns_,
+        ensemble.report_,
         model.explain(rows),
         model.credible_interval(rows, n_draws=5),
         model.next_best({}),

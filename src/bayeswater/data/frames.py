@@ -10,10 +10,11 @@ NumPy makes plain arrays of both, too, but with the cells that a mask hides.
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import MAXYEAR, MINYEAR
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -311,6 +312,31 @@ def write_frame(columns: dict[str, Any], library: str | Alongside | None) -> Any
 
         return polars.from_arrow(without_views(table))  # pyarrow before 25 crashes where it streams short ones
     return table
+
+
+class Framed:
+    """What a model tells of itself that can be a frame; its library is that of the rows the model learned from."""
+
+    library: str | None = None  # of the model and no part of what is told: neither compared nor stored
+
+    def _lines(self) -> dict[str, Any]:
+        """Give the columns of the frame."""
+        raise NotImplementedError
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give it as a frame of the library of the rows, or of the one named; a pyarrow Table where there is none."""
+        return write_frame(self._lines(), library or self.library)
+
+    def in_library(self, library: str | None) -> Self:
+        """Give the same, as a model tells it that gives frames of a library."""
+        if library == self.library:
+            return self
+        kept = vars(self).setdefault("_in_library", {})  # a plan is asked for again and again, and remembers names
+        if library not in kept:
+            kept[library] = copy(self)
+            vars(kept[library]).update(library=library, _in_library={})
+        found: Self = kept[library]
+        return found
 
 
 def _in_pandas(table: Any) -> Any:

@@ -24,6 +24,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from bayeswater.data.frames import Framed
 from bayeswater.decision.calibration_maps import MAPS
 from bayeswater.decision.calibration_metrics import ece
 from bayeswater.decision.scores import Scores
@@ -180,7 +181,7 @@ class Quality:
 
 
 @dataclass(frozen=True)
-class CalibrationReport:
+class CalibrationReport(Framed):
     """Result of a calibration.
 
     `before` and `after` are measured on the same rows, each scored by a classifier and a map that had not seen it
@@ -234,6 +235,14 @@ class CalibrationReport:
 
     def _repr_html_(self) -> str:
         return preformatted(str(self))
+
+    def _lines(self) -> dict[str, Any]:
+        """Say what held-out rows measure before and after the map."""
+        measures = ("log_loss", "ece", "accuracy")
+        told = {"before": self.before, "after": self.after}
+        return {"measure": measures} | {
+            when: [getattr(quality, name, None) for name in measures] for when, quality in told.items()
+        }
 
 
 def _rows(n: int) -> str:

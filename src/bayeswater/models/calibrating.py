@@ -270,9 +270,10 @@ def learned_calibration(review: LeaveOneOut, priors: Priors) -> CalibrationRepor
 def as_stale(report: CalibrationReport, old: Variable, new: Variable) -> CalibrationReport:
     """Mark a calibration as learned from other rows; a class that it did not know is not shifted by it."""
     found: Any = report.map
-    return replace(
+    stale = replace(
         report,
         map=replace(found, shift=spread(found.shift, old, new)),
         doubt=replace(report.doubt, known=spread(report.doubt.known, old, new)),
         is_stale=True,
     )
+    return stale.in_library(report.library)

@@ -489,7 +489,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         array(['a'], dtype='<U1')
         """
         self._require_fitted()
-        self.calibration_ = learned_calibration(review, self._priors())
+        self.calibration_ = learned_calibration(review, self._priors()).in_library(self._library)
         return self
 
     @property

@@ -330,4 +330,4 @@ def _calibrate(model: OnSums, written: Any) -> None:
     report = read_calibration(written, len(model.classes_))
     if isinstance(report.map, OldMap):
         report = replace(report, map=report.map.of_likelihood(model.class_log_prior_))
-    model.calibration_ = report
+    model.calibration_ = report.in_library(frames_of(model))

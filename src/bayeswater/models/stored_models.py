@@ -90,7 +90,8 @@ def restored_classifier(document: Document, arrays: dict[str, Array]) -> Network
     as_read = all(map(np.array_equal, model.network_.core.tables, factors.tables))
     require(as_read, "the rows of its tables do not sum to one")
     if "calibration" in document:
-        model.calibration_ = read_calibration(document["calibration"], table.classes.n_states)
+        report = read_calibration(document["calibration"], table.classes.n_states)
+        model.calibration_ = report.in_library(frames_of(model))
     return model
 
 

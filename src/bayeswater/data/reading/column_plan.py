@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, overload
 
 from bayeswater.data.display_width import display_width, on_one_line, padded
+from bayeswater.data.frames import Framed
 from bayeswater.data.reading.cell_styles import SHARES, CellStyle
 from bayeswater.data.reading.column_kinds import NO_VALUE
 from bayeswater.data.reading.dates import is_date
@@ -78,7 +79,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class ColumnPlan:
+class ColumnPlan(Framed):
     """Columns in the order of the table.
 
     >>> plan = ColumnPlan((Column("age", "age", "gaussian", "by evidence"), Column("id", "id", "ignored", "unique")))
@@ -206,6 +207,14 @@ class ColumnPlan:
 
     def _repr_html_(self) -> str:
         return html_table(("column", "family", "why"), ((c.name, c.family, c.why) for c in self.columns))
+
+    def _lines(self) -> dict[str, Any]:
+        columns = self.columns
+        return {
+            "column": [c.name for c in columns],
+            "family": [c.family for c in columns],
+            "why": [c.why for c in columns],
+        }
 
 
 def require_same_unit(name: str, mine: CellStyle, theirs: CellStyle) -> None:

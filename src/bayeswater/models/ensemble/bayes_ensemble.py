@@ -10,7 +10,6 @@
 `partial_fit` and `forget` move the counts; structure, temperatures and weights stay until `refresh`.
 """
 
-from dataclasses import asdict
 from time import perf_counter
 from typing import Any, NamedTuple, Self
 
@@ -117,7 +116,7 @@ class BayesEnsemble(BayesClassifier):
     _stack: Stack
     _reading: EnsembleReading
     _classes: Variable
-    report_: EnsembleReport
+    _report: EnsembleReport
 
     def __init__(
         self,
@@ -343,12 +342,12 @@ class BayesEnsemble(BayesClassifier):
             )
 
     def _moved(self, stack: Stack) -> Self:
-        self._stack, self.report_ = stack, self.report_.as_stale()
+        self._stack, self._report = stack, self._report.as_stale()
         return self
 
     def _adopt(self, state: "EnsembleState") -> Self:
         """Accept what was learned, as the last step: a refused call changes nothing."""
-        self._reading, self._classes, self._stack, self.report_ = state
+        self._reading, self._classes, self._stack, self._report = state
         self.classes_ = state.classes.labels
         return self
 
@@ -624,7 +623,13 @@ class BayesEnsemble(BayesClassifier):
     def columns_(self) -> ColumnPlan:
         """How each column is read, and why."""
         check_is_fitted(self)
-        return self._reading.plan
+        return self._reading.plan.in_library(self._library)
+
+    @property
+    def report_(self) -> EnsembleReport:
+        """How good it is, measured while it learned, and what each kind of member weighs."""
+        check_is_fitted(self)
+        return self._report.in_library(self._library)
 
     @property
     def class_count_(self) -> Array:
@@ -671,8 +676,7 @@ class BayesEnsemble(BayesClassifier):
         classes = {"class": self.classes_, "count": self.class_count_, "probability": self._scored_prior()}
         found = {"class": write_frame(classes, self._library)}
         if self.report_.families:
-            rows = [asdict(family) for family in self.report_.families]
-            found["families"] = write_frame({name: [row[name] for row in rows] for name in rows[0]}, self._library)
+            found["families"] = self.report_.to_frame()
         return found
 
     def __add__(self, other: Any) -> Any:

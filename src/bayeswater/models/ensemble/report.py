@@ -1,7 +1,9 @@
 """`EnsembleReport`: how good an ensemble is, measured while it learned, and what each kind of member weighs in it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
+from bayeswater.data.frames import Framed
 from bayeswater.decision.intervals import Measured
 from bayeswater.decision.scorecard import Measures
 from bayeswater.learning.members.member_table import EnsembleTable
@@ -44,7 +46,7 @@ class CommitteeReport:
 
 
 @dataclass(frozen=True)
-class EnsembleReport:
+class EnsembleReport(Framed):
     """What came of a fit; made to be printed.
 
     Attributes
@@ -121,6 +123,10 @@ class EnsembleReport:
     def as_stale(self) -> "EnsembleReport":
         """Give the same report, marked as one of other rows."""
         return replace(self, is_stale=True)
+
+    def _lines(self) -> dict[str, Any]:
+        names = [field.name for field in fields(CommitteeReport)]
+        return {name: [getattr(family, name) for family in self.families] for name in names}
 
     def _repr_html_(self) -> str:
         figures = html_table(TITLES, (family._cells() for family in self.families)) if self.families else ""

@@ -516,7 +516,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
     @property
     def columns_(self) -> ColumnPlan:
         """Family of each column, and why."""
-        return self.statistics_.columns.plan
+        return self.statistics_.columns.plan.in_library(self._library)
 
     def tables(self) -> dict[str, Any]:
         """Give the class prior, and the parameters of each column, as labelled frames by name.

@@ -512,7 +512,7 @@ class StateClassifier(OnSums, BayesClassifier):
     @property
     def columns_(self) -> ColumnPlan:
         """Family of each column, and why."""
-        return self.statistics_.columns.plan
+        return self.statistics_.columns.plan.in_library(self._library)
 
 
 def can_be_structure(model: StateClassifier, chosen: Any, sums: Sums[Any]) -> bool:

@@ -279,7 +279,7 @@ class NetworkClassifier(BayesClassifier):
         self.network_ = BayesianNetwork.from_core(Network.of(variables, dag, tables))
         self._schema, self._classes, self._factors = schema, classes, factors
         self._ready = ClassJoint(compile_tree(factors))
-        self.columns_: ColumnPlan = plan
+        self.columns_: ColumnPlan = plan.in_library(self._library)
         self.classes_ = classes.labels
         self.structure_ = structure
         self._counted = None if counts is None else CountedTables(factors, counts, float(self.alpha))
