@@ -97,11 +97,12 @@ dist: $(CREATED) ## wheel and sdist in dist/; the wheel is installed alone, runs
 house: $(TEST) ## figures of the source: sizes, chains of classes, names, and the walk of a row through it
 	@$(BIN)/python tools/house.py
 
-lint: $(TEST) ## style, format, types, and which room imports which
+lint: $(TEST) ## style, format, types, which room imports which, and public docstrings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/docstrings.py
 
 clean: ## remove .venv and .venv-oldest, caches and build products
 	rm -rf $(VENV) $(OLDEST) build dist docs/generated .coverage .coverage.* .hypothesis .import_linter_cache .mutants

@@ -4,6 +4,7 @@ They are written to docs/generated/, which is not committed, before Sphinx looks
 """
 
 import re
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -44,17 +45,22 @@ ROOMS = {
 def reference() -> str:
     """List every public name under its room; autosummary makes a page of each."""
     import bayeswater
+    import bayeswater.plots
 
     rooms = list(ROOMS)
     place = {name: rooms.index(bayeswater._HOME[name].split(".")[0]) for name in bayeswater.__all__}
-    parts = ["Reference\n=========\n\nEvery public class and function. All are imported from ``bayeswater``."]
+    parts = ["Reference\n=========", "Every public class and function.", "Pictures are in ``bayeswater.plots``."]
     parts.append(".. currentmodule:: bayeswater")
     for room, names in groupby(sorted(place, key=place.__getitem__), key=place.__getitem__):
-        title = ROOMS[rooms[room]]
-        parts.append(f"{title}\n{'-' * len(title)}\n\n.. autosummary::\n   :toctree: .\n   :nosignatures:\n")
-        parts[-1] += "".join(f"\n   {name}" for name in sorted(names, key=str.lower))
+        parts.append(_listed(ROOMS[rooms[room]], names))
+    parts += [".. currentmodule:: bayeswater.plots", _listed("Pictures", bayeswater.plots.__all__)]
     parts.append("The command line\n----------------\n\n.. toctree::\n\n   command_line\n")
     return "\n\n".join(parts)
+
+
+def _listed(title: str, names: Iterable[str]) -> str:
+    listing = f"{title}\n{'-' * len(title)}\n\n.. autosummary::\n   :toctree: .\n   :nosignatures:\n"
+    return listing + "".join(f"\n   {name}" for name in sorted(names, key=str.lower))
 
 
 def command_line() -> str:

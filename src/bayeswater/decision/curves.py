@@ -196,8 +196,21 @@ def threshold_curve(
 
     Parameters
     ----------
-    y, proba, labels, sample_weight : true labels, probabilities (n_rows, 2), as in `ece`
-    loss : Loss, or anything that `Loss` reads; default 0-1 loss
+    y, proba : labels, array of shape (n_rows, 2)
+        True classes and probabilities.
+    loss : Loss, or anything that `Loss` reads
+        Costs of the actions; default 0-1 loss.
+    labels, sample_weight : as in `ece`
+        Classes in the order of the columns of `proba`, and weights of rows.
+
+    Returns
+    -------
+    ThresholdCurve
+        Mean cost, realised and expected, at each threshold.
+
+    See Also
+    --------
+    error_reject_curve : Give error against the share of refused rows.
 
     Examples
     --------
@@ -329,8 +342,21 @@ def error_reject_curve(
 
     Parameters
     ----------
-    y, proba, labels, sample_weight : true labels, probabilities (n_rows, n_classes), as in `ece`
-    loss : Loss, or anything that `Loss` reads; default 0-1 loss, under which rows of small confidence are refused first
+    y, proba : labels, array of shape (n_rows, n_classes)
+        True classes and probabilities.
+    loss : Loss, or anything that `Loss` reads
+        Costs of the actions; default 0-1 loss, under which rows of small confidence are refused first.
+    labels, sample_weight : as in `ece`
+        Classes in the order of the columns of `proba`, and weights of rows.
+
+    Returns
+    -------
+    RejectCurve
+        Mean cost of the decided rows, at each share of refused ones.
+
+    See Also
+    --------
+    threshold_curve : Give cost against threshold, for two classes and two actions.
 
     Examples
     --------

@@ -145,7 +145,45 @@ class Display(ABC):
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *args: Any, name: str | None = None, ax: Any = None, **options: Any
     ) -> Self:
-        """Draw what a fitted classifier makes of the rows X of classes y; see `from_predictions` for the options."""
+        """Draw what a fitted classifier says of the rows X of classes y.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            It has `predict_proba`.
+        X : rows
+            A table, as the classifier takes it.
+        y : labels of shape (n_rows,)
+            True classes.
+        *args : as in `from_predictions`
+            What is drawn.
+        name : str, optional
+            Name for the legend; default that of the class.
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+        **options : as in `from_predictions`
+            How it is drawn.
+
+        Returns
+        -------
+        display
+            The curve, drawn.
+
+        See Also
+        --------
+        from_predictions : Draw what probabilities.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater import GaussianNB
+        >>> X, y = [[0], [1], [2], [7], [8], [9]], ["low"] * 3 + ["high"] * 3
+        >>> model = GaussianNB().fit(X, y)
+        >>> from bayeswater.plots import ReliabilityDisplay
+        >>> ReliabilityDisplay.from_estimator(model, X, y).name
+        'GaussianNB'
+        """
         name = type(estimator).__name__ if name is None else name
         proba, labels = estimator.predict_proba(X), estimator.classes_
         return cls.from_predictions(y, proba, *args, labels=labels, name=name, ax=ax, **options)

@@ -53,7 +53,41 @@ class PromiseDisplay(CurveDisplay[Curve]):
         ax: Any = None,
         **style: Any,
     ) -> Self:
-        """Draw the curve; parameters as of `threshold_curve`, of a loss of two actions, or `error_reject_curve`."""
+        """Draw the curve of mean costs.
+
+        Parameters
+        ----------
+        y : labels of shape (n_rows,)
+            True classes.
+        proba : array of shape (n_rows, n_classes)
+            Probabilities.
+        loss : Loss, or anything that `Loss` reads
+            Costs of the actions; default 0-1 loss.
+        labels : labels of shape (n_classes,), optional
+            Classes in the order of the columns of `proba`; default the sorted labels of y.
+        sample_weight : weights of shape (n_rows,), optional
+            Weight of each row; default 1.
+        name, ax, **style : as in `plot`
+            Where and how it is drawn.
+
+        Returns
+        -------
+        display
+            The curve, drawn.
+
+        See Also
+        --------
+        from_estimator : Draw what a fitted classifier says of the rows X of classes y.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater.plots import ThresholdDisplay
+        >>> drawn = ThresholdDisplay.from_predictions([0, 0, 1, 1], [[0.9, 0.1], [0.5, 0.5], [0.6, 0.4], [0.2, 0.8]])
+        >>> drawn.ax_.get_ylabel()
+        'mean cost of a row'
+        """
         return cls(cls.curve_of(y, proba, loss, labels=labels, sample_weight=sample_weight), name=name).plot(
             ax, **style
         )
@@ -71,13 +105,56 @@ class ThresholdDisplay(PromiseDisplay[ThresholdCurve]):
     Parameters
     ----------
     curve : ThresholdCurve
-    name : name of the classifier, for the legend
+        The figures; `from_predictions` makes them.
+    name : str, optional
+        Name of the classifier, for the legend.
+
+    See Also
+    --------
+    CostCurveDisplay : The cost curve of Drummond and Holte.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from bayeswater.plots import ThresholdDisplay
+    >>> drawn = ThresholdDisplay.from_predictions([0, 0, 1, 1], [[0.9, 0.1], [0.5, 0.5], [0.6, 0.4], [0.2, 0.8]])
+    >>> drawn.ax_.get_ylabel()
+    'mean cost of a row'
     """
 
     curve_of = staticmethod(threshold_curve)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **style: Any) -> Self:
-        """Draw on new axes, or on those given; `style` goes to the main line."""
+        """Draw on new axes, or on those given; `style` goes to the main line.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+        name : str, optional
+            Name of the classifier, for the legend.
+        **style : keywords
+            They go to the main line.
+
+        Returns
+        -------
+        ThresholdDisplay
+            The object itself, drawn.
+
+        See Also
+        --------
+        from_predictions : Draw the curve of mean costs.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater.plots import ThresholdDisplay
+        >>> drawn = ThresholdDisplay.from_predictions([0, 0, 1, 1], [[0.9, 0.1], [0.5, 0.5], [0.6, 0.4], [0.2, 0.8]])
+        >>> drawn.plot(name="naive Bayes").ax_.get_ylabel()
+        'mean cost of a row'
+        """
         ax, curve = new_axes(ax), self.curve
         line = self._promised(ax, name or self.name, curve.threshold, curve.realised, curve.expected, **style)
         mark_place(ax, curve.stated, f"threshold of the costs, {curve.stated:.3g}")
@@ -90,7 +167,22 @@ class PriorDisplay(CurveDisplay[PriorCurve]):
     Parameters
     ----------
     curve : PriorCurve
-    name : name of the classifier, for the legend
+        The figures; `from_predictions` makes them.
+    name : str, optional
+        Name of the classifier, for the legend.
+
+    See Also
+    --------
+    ThresholdDisplay : Mean cost against the threshold of the second class.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from bayeswater.plots import PriorDisplay
+    >>> drawn = PriorDisplay.from_predictions([0, 0, 1, 1], [[0.9, 0.1], [0.5, 0.5], [0.6, 0.4], [0.2, 0.8]])
+    >>> drawn.ax_.get_ylabel()
+    'mean cost of a row'
     """
 
     @classmethod
@@ -108,12 +200,78 @@ class PriorDisplay(CurveDisplay[PriorCurve]):
         ax: Any = None,
         **style: Any,
     ) -> Self:
-        """Draw the curve of one class; parameters as of `prior_curve`."""
+        """Draw the curve of one class.
+
+        Parameters
+        ----------
+        y : labels of shape (n_rows,)
+            True classes.
+        proba : array of shape (n_rows, n_classes)
+            Probabilities.
+        loss : Loss, or anything that `Loss` reads
+            Costs of the actions; default 0-1 loss.
+        positive : label, optional
+            The class; of two classes the default is the second.
+        prior : array or dict, optional
+            Class frequencies so far; default those of y.
+        labels : labels of shape (n_classes,), optional
+            Classes in the order of the columns of `proba`; default the sorted labels of y.
+        sample_weight : weights of shape (n_rows,), optional
+            Weight of each row; default 1.
+        name, ax, **style : as in `plot`
+            Where and how it is drawn.
+
+        Returns
+        -------
+        PriorDisplay
+            The curve, drawn.
+
+        See Also
+        --------
+        from_estimator : Draw what a fitted classifier says of the rows X of classes y.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater.plots import PriorDisplay
+        >>> drawn = PriorDisplay.from_predictions([0, 0, 1, 1], [[0.9, 0.1], [0.5, 0.5], [0.6, 0.4], [0.2, 0.8]])
+        >>> drawn.ax_.get_ylabel()
+        'mean cost of a row'
+        """
         curve = prior_curve(y, proba, loss, positive=positive, prior=prior, labels=labels, sample_weight=sample_weight)
         return cls(curve, name=name).plot(ax, **style)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **style: Any) -> Self:
-        """Draw on new axes, or on those given; `style` goes to the main line."""
+        """Draw on new axes, or on those given; `style` goes to the main line.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+        name : str, optional
+            Name of the classifier, for the legend.
+        **style : keywords
+            They go to the main line.
+
+        Returns
+        -------
+        PriorDisplay
+            The object itself, drawn.
+
+        See Also
+        --------
+        from_predictions : Draw the curve of one class.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater.plots import PriorDisplay
+        >>> drawn = PriorDisplay.from_predictions([0, 0, 1, 1], [[0.9, 0.1], [0.5, 0.5], [0.6, 0.4], [0.2, 0.8]])
+        >>> drawn.plot(name="naive Bayes").ax_.get_ylabel()
+        'mean cost of a row'
+        """
         ax, name, curve = new_axes(ax), name or self.name, self.curve
         style = {"label": named(name, "decided for this frequency")} | style
         line = draw_curve(ax, curve.frequency, curve.adapted, **style)
@@ -129,7 +287,22 @@ class CostCurveDisplay(CurveDisplay[CostCurve]):
     Parameters
     ----------
     curve : CostCurve
-    name : name of the classifier, for the legend
+        The figures; `from_predictions` makes them.
+    name : str, optional
+        Name of the classifier, for the legend.
+
+    See Also
+    --------
+    ThresholdDisplay : Mean cost against the threshold of the second class.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from bayeswater.plots import CostCurveDisplay
+    >>> drawn = CostCurveDisplay.from_predictions([0, 0, 1, 1], [[0.9, 0.1], [0.5, 0.5], [0.6, 0.4], [0.2, 0.8]])
+    >>> drawn.ax_.get_ylabel()
+    'normalised expected cost'
     """
 
     @classmethod
@@ -145,12 +318,74 @@ class CostCurveDisplay(CurveDisplay[CostCurve]):
         ax: Any = None,
         **style: Any,
     ) -> Self:
-        """Draw the curve of one class against the rest; parameters as of `cost_curve`."""
+        """Draw the curve of one class against the rest.
+
+        Parameters
+        ----------
+        y : labels of shape (n_rows,)
+            True classes.
+        proba : array of shape (n_rows, n_classes)
+            Probabilities.
+        positive : label, optional
+            The class that is set against the rest; of two classes the default is the second.
+        labels : labels of shape (n_classes,), optional
+            Classes in the order of the columns of `proba`; default the sorted labels of y.
+        sample_weight : weights of shape (n_rows,), optional
+            Weight of each row; default 1.
+        name, ax, **style : as in `plot`
+            Where and how it is drawn.
+
+        Returns
+        -------
+        CostCurveDisplay
+            The curve, drawn.
+
+        See Also
+        --------
+        from_estimator : Draw what a fitted classifier says of the rows X of classes y.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater.plots import CostCurveDisplay
+        >>> drawn = CostCurveDisplay.from_predictions([0, 0, 1, 1], [[0.9, 0.1], [0.5, 0.5], [0.6, 0.4], [0.2, 0.8]])
+        >>> drawn.ax_.get_ylabel()
+        'normalised expected cost'
+        """
         curve = cost_curve(y, proba, positive=positive, labels=labels, sample_weight=sample_weight)
         return cls(curve, name=name).plot(ax, **style)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **style: Any) -> Self:
-        """Draw on new axes, or on those given; `style` goes to the main line."""
+        """Draw on new axes, or on those given; `style` goes to the main line.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+        name : str, optional
+            Name of the classifier, for the legend.
+        **style : keywords
+            They go to the main line.
+
+        Returns
+        -------
+        CostCurveDisplay
+            The object itself, drawn.
+
+        See Also
+        --------
+        from_predictions : Draw the curve of one class against the rest.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater.plots import CostCurveDisplay
+        >>> drawn = CostCurveDisplay.from_predictions([0, 0, 1, 1], [[0.9, 0.1], [0.5, 0.5], [0.6, 0.4], [0.2, 0.8]])
+        >>> drawn.plot(name="naive Bayes").ax_.get_ylabel()
+        'normalised expected cost'
+        """
         ax, name, curve = new_axes(ax), name or self.name, self.curve
         style = {"label": named(name, "best threshold")} | style
         draw_reference(ax, [0.0, 0.5, 1.0], [0.0, 0.5, 0.0], "one class for all rows")
@@ -166,13 +401,56 @@ class ErrorRejectDisplay(PromiseDisplay[RejectCurve]):
     Parameters
     ----------
     curve : RejectCurve
-    name : name of the classifier, for the legend
+        The figures; `from_predictions` makes them.
+    name : str, optional
+        Name of the classifier, for the legend.
+
+    See Also
+    --------
+    ThresholdDisplay : Mean cost against the threshold of the second class.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from bayeswater.plots import ErrorRejectDisplay
+    >>> drawn = ErrorRejectDisplay.from_predictions([0, 0, 1, 1], [[0.9, 0.1], [0.5, 0.5], [0.6, 0.4], [0.2, 0.8]])
+    >>> drawn.ax_.get_ylabel()
+    'mean cost of a decided row'
     """
 
     curve_of = staticmethod(error_reject_curve)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **style: Any) -> Self:
-        """Draw on new axes, or on those given; `style` goes to the main line."""
+        """Draw on new axes, or on those given; `style` goes to the main line.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+        name : str, optional
+            Name of the classifier, for the legend.
+        **style : keywords
+            They go to the main line.
+
+        Returns
+        -------
+        ErrorRejectDisplay
+            The object itself, drawn.
+
+        See Also
+        --------
+        from_predictions : Draw the curve of mean costs.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater.plots import ErrorRejectDisplay
+        >>> drawn = ErrorRejectDisplay.from_predictions([0, 0, 1, 1], [[0.9, 0.1], [0.5, 0.5], [0.6, 0.4], [0.2, 0.8]])
+        >>> drawn.plot(name="naive Bayes").ax_.get_ylabel()
+        'mean cost of a decided row'
+        """
         ax, curve = new_axes(ax), self.curve
         line = self._promised(ax, name or self.name, curve.rejected, curve.error, curve.expected_error, **style)
         return self._drawn(ax, line, "share of rows refused, the riskiest first", "mean cost of a decided row")

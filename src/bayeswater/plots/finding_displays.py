@@ -47,13 +47,56 @@ class ComparisonDisplay:
     Attributes
     ----------
     ax_, figure_ : the axes and the figure it is drawn in
+
+    See Also
+    --------
+    compare : Compare models on the same folds: error, log-loss, calibration error, seconds and sizes.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from bayeswater import compare
+    >>> from bayeswater.plots import ComparisonDisplay
+    >>> found = compare(
+    ...     [["red"], ["green"]] * 10, ["cherry", "pea"] * 10, models=["naive-bayes"], folds=2, calibrate=False
+    ... )
+    >>> ComparisonDisplay(found).plot().ax_.get_xlabel()
+    'log-loss, with the standard error of the distance to the best'
     """
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on new axes, or on those given."""
+        """Draw on new axes, or on those given.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+
+        Returns
+        -------
+        ComparisonDisplay
+            The object itself, drawn.
+
+        See Also
+        --------
+        compare : Compare models on the same folds: error, log-loss, calibration error, seconds and sizes.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater import compare
+        >>> from bayeswater.plots import ComparisonDisplay
+        >>> found = compare(
+        ...     [["red"], ["green"]] * 10, ["cherry", "pea"] * 10, models=["naive-bayes"], folds=2, calibrate=False
+        ... )
+        >>> len(ComparisonDisplay(found).plot().ax_.get_yticks())
+        1
+        """
         found = self.comparison
         ax = lined_axes(ax, [_label(one) for one in found.contestants], width=7.2)
         for place, one in enumerate(found.contestants):
@@ -102,13 +145,56 @@ class DriftDisplay:
     Attributes
     ----------
     ax_, figure_ : the axes and the figure it is drawn in
+
+    See Also
+    --------
+    drift : Tell which columns follow another law than before, class by class.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from bayeswater import GaussianNB
+    >>> X, y = [[0], [1], [2], [7], [8], [9]], ["low"] * 3 + ["high"] * 3
+    >>> model = GaussianNB().fit(X, y)
+    >>> from bayeswater import drift
+    >>> from bayeswater.plots import DriftDisplay
+    >>> DriftDisplay(drift(model, X, y)).plot().ax_.get_xlabel()
+    'log Bayes factor of two laws against one'
     """
 
     def __init__(self, drift: Drift) -> None:
         self.drift = drift
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on new axes, or on those given."""
+        """Draw on new axes, or on those given.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+
+        Returns
+        -------
+        DriftDisplay
+            The object itself, drawn.
+
+        See Also
+        --------
+        drift : Tell which columns follow another law than before, class by class.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater import GaussianNB
+        >>> X, y = [[0], [1], [2], [7], [8], [9]], ["low"] * 3 + ["high"] * 3
+        >>> model = GaussianNB().fit(X, y)
+        >>> from bayeswater import drift
+        >>> from bayeswater.plots import DriftDisplay
+        >>> len(DriftDisplay(drift(model, X, y)).plot().ax_.get_yticks())
+        2
+        """
         found = self.drift
         lines = [("class frequencies", found.classes_log_bayes_factor, found.classes_have_changed, "")]
         lines += [
@@ -161,13 +247,54 @@ class TornadoDisplay:
     Attributes
     ----------
     ax_, figure_ : the axes and the figure it is drawn in
+
+    See Also
+    --------
+    BayesianNetwork.sensitivity : Say how P(target=state | evidence) depends on every entry of every table.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from bayeswater import BayesianNetwork
+    >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+    >>> from bayeswater.plots import TornadoDisplay
+    >>> TornadoDisplay(network.sensitivity("rain", "yes", {"wet": 1})).plot().ax_.get_xlabel()
+    'P(rain=yes | wet=1)'
     """
 
     def __init__(self, sensitivity: Sensitivity) -> None:
         self.sensitivity = sensitivity
 
     def plot(self, ax: Any = None, *, most: int = 15) -> Self:
-        """Draw the strongest entries on new axes, or on those given."""
+        """Draw the strongest entries on new axes, or on those given.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+        most : int, default 15
+            Number of entries that are drawn at most.
+
+        Returns
+        -------
+        TornadoDisplay
+            The object itself, drawn.
+
+        See Also
+        --------
+        BayesianNetwork.sensitivity : Say how P(target=state | evidence) depends on every entry of every table.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater import BayesianNetwork
+        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> from bayeswater.plots import TornadoDisplay
+        >>> len(TornadoDisplay(network.sensitivity("rain", "yes", {"wet": 1})).plot(most=3).ax_.get_yticks())
+        3
+        """
         found = self.sensitivity
         lines = range(min(most, len(found)))
         ax = lined_axes(ax, [found.name_of(line) for line in lines])

@@ -51,7 +51,8 @@ class GaussianDisplay:
 
     Parameters
     ----------
-    classes : labels of the classes
+    classes : labels
+        Labels of the classes.
     means, covariances : arrays of shape (n_classes, 2) and (n_classes, 2, 2)
         Each class on the plane; NaN for one that has no density.
     regions : Regions
@@ -59,8 +60,11 @@ class GaussianDisplay:
     without_loss : Regions, optional
         What would be decided without the loss.
     points : Points, optional
-    axis_names : names of the two axes
-    held : what the other columns are held at, in words
+        Rows that are drawn on top.
+    axis_names : pair of str
+        Names of the two axes.
+    held : sequence of str
+        Values of the other columns, in words.
 
     Attributes
     ----------
@@ -70,6 +74,10 @@ class GaussianDisplay:
     scatter_ : list of the points of each class
     boundary_ : the lines between the regions
     boundary_without_loss_ : the lines there would be without the loss, or None
+
+    See Also
+    --------
+    GaussianClassifier : Gaussian classes, with any form of covariance.
 
     Examples
     --------
@@ -123,8 +131,10 @@ class GaussianDisplay:
 
         Parameters
         ----------
-        estimator : fitted GaussianClassifier
-        X, y : rows and their classes, optional
+        estimator : GaussianClassifier
+            The fitted model.
+        X, y : rows and labels, optional
+            Rows and their classes, which are drawn as points.
         axes : two columns, by name or place, or "discriminant"
             By default the two columns there are or, of more, the first two discriminant axes. Ellipses and boundary
             are those on a plane through the mean of all rows; points are drawn where they fall on it, however far away
@@ -135,8 +145,27 @@ class GaussianDisplay:
             What wrong decisions cost; without it the most probable class is decided.
         grid_steps : int
             Steps of the grid in each direction.
-        ax : axes of matplotlib to draw on, optional
-        style : as of `plot`
+        ax, **style : as in `plot`
+            Where and how it is drawn.
+
+        Returns
+        -------
+        GaussianDisplay
+            The model, drawn.
+
+        See Also
+        --------
+        plot : Draw on new axes, or on those given.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater import GaussianClassifier
+        >>> from bayeswater.plots import GaussianDisplay
+        >>> X, y = [[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1]
+        >>> GaussianDisplay.from_estimator(GaussianClassifier().fit(X, y), X, y, grid_steps=20).ax_.get_xlabel()
+        'x0'
         """
         if not isinstance(estimator, GaussianClassifier):
             raise ParameterError(f"estimator is a {type(estimator).__name__}; give a fitted GaussianClassifier")
@@ -173,9 +202,32 @@ class GaussianDisplay:
 
         Parameters
         ----------
-        ax : axes of matplotlib, optional
-        sigmas : distances from the mean at which ellipses are drawn, in standard deviations
-        legend : whether to say which colour is which class
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+        sigmas : sequence of float
+            Distances from the mean at which ellipses are drawn, in standard deviations.
+        legend : bool, default True
+            Whether to say which colour is which class.
+
+        Returns
+        -------
+        GaussianDisplay
+            The object itself, drawn.
+
+        See Also
+        --------
+        from_estimator : Draw a fitted model, and rows on top of it.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater import GaussianClassifier
+        >>> from bayeswater.plots import GaussianDisplay
+        >>> X, y = [[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1]
+        >>> drawn = GaussianDisplay.from_estimator(GaussianClassifier().fit(X, y), grid_steps=20)
+        >>> len(drawn.plot(sigmas=(1,)).ellipses_[0])
+        1
         """
         ax = new_axes(ax)
         ax.grid(False)

@@ -65,8 +65,26 @@ class ColumnDisplay(ModelDisplay):
 
     Parameters
     ----------
-    curve : what `model.curve` gives
-    classes : labels, in their order
+    curve : ColumnCurve
+        What `curve` of a model gives.
+    classes : labels
+        Labels, in their order.
+
+    See Also
+    --------
+    WordsDisplay : The words that speak most for each class.
+    ImportanceDisplay : Columns by their mean absolute log-odds, with the information of each in bits beside it.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from bayeswater import GaussianNB
+    >>> X, y = [[0], [1], [2], [7], [8], [9]], ["low"] * 3 + ["high"] * 3
+    >>> model = GaussianNB().fit(X, y)
+    >>> from bayeswater.plots import ColumnDisplay
+    >>> ColumnDisplay(model.curve("x0"), model.classes_).plot().ax_.get_ylabel()
+    'density'
     """
 
     def __init__(self, curve: ColumnCurve, classes: Sequence[Any]) -> None:
@@ -74,13 +92,69 @@ class ColumnDisplay(ModelDisplay):
 
     @classmethod
     def from_estimator(cls, estimator: Any, column: str, *, ax: Any = None) -> Self:
-        """Draw a column of a fitted classifier."""
+        """Draw a column of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            The model.
+        column : str
+            Name of the column.
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+
+        Returns
+        -------
+        ColumnDisplay
+            The column, drawn.
+
+        See Also
+        --------
+        plot : Draw on new axes, or on those given.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater import GaussianNB
+        >>> X, y = [[0], [1], [2], [7], [8], [9]], ["low"] * 3 + ["high"] * 3
+        >>> model = GaussianNB().fit(X, y)
+        >>> from bayeswater.plots import ColumnDisplay
+        >>> ColumnDisplay.from_estimator(model, "x0").ax_.get_xlabel()
+        'x0'
+        """
         plan = getattr(estimator, "columns_", None)
         curve = estimator.curve(column).told_in(EN, None if plan is None else plan[column])
         return cls(curve, np.asarray(estimator.classes_).tolist()).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on new axes, or on those given."""
+        """Draw on new axes, or on those given.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+
+        Returns
+        -------
+        ColumnDisplay
+            The object itself, drawn.
+
+        See Also
+        --------
+        from_estimator : Draw a column of a fitted classifier.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater import GaussianNB
+        >>> X, y = [[0], [1], [2], [7], [8], [9]], ["low"] * 3 + ["high"] * 3
+        >>> model = GaussianNB().fit(X, y)
+        >>> from bayeswater.plots import ColumnDisplay
+        >>> len(ColumnDisplay.from_estimator(model, "x0").plot().ax_.lines)
+        2
+        """
         curve, values = self.curve, np.asarray(self.curve.values, dtype=np.float64)
         if curve.kind in ("density", "counts"):
             ax = new_axes(ax)
@@ -106,7 +180,31 @@ class ColumnDisplay(ModelDisplay):
 
 
 class WordsDisplay(ModelDisplay):
-    """The words that speak most for each class: the log of how much likelier they are there than in the others."""
+    """The words that speak most for each class: the log of how much likelier they are there than in the others.
+
+    Parameters
+    ----------
+    curve : ColumnCurve
+        What `curve` of a model gives for words.
+    classes : labels
+        Labels, in their order.
+    n_words : int, default 8
+        Most words of a class.
+
+    See Also
+    --------
+    ColumnDisplay : A column in each class: its density, or the probabilities of its states, bins, counts or words.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from bayeswater import NaiveBayes
+    >>> from bayeswater.plots import WordsDisplay
+    >>> model = NaiveBayes(columns={"x0": "text"}).fit([["good day"], ["bad night"]], ["a", "b"])
+    >>> WordsDisplay(model.curve("x0"), model.classes_).plot().words[0][0]
+    'day'
+    """
 
     def __init__(self, curve: ColumnCurve, classes: Sequence[Any], n_words: int = 8) -> None:
         if curve.kind != "words":
@@ -125,11 +223,67 @@ class WordsDisplay(ModelDisplay):
 
     @classmethod
     def from_estimator(cls, estimator: Any, column: str, *, n_words: int = 8, ax: Any = None) -> Self:
-        """Draw the words of a column of a fitted classifier."""
+        """Draw the words of a column of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            The model.
+        column : str
+            Name of the column of text.
+        n_words : int, default 8
+            Most words of a class.
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+
+        Returns
+        -------
+        WordsDisplay
+            The words, drawn.
+
+        See Also
+        --------
+        plot : Draw on new axes, or on those given.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater import NaiveBayes
+        >>> from bayeswater.plots import WordsDisplay
+        >>> model = NaiveBayes(columns={"x0": "text"}).fit([["good day"], ["bad night"]], ["a", "b"])
+        >>> WordsDisplay.from_estimator(model, "x0", n_words=1).classes
+        ['a', 'b']
+        """
         return cls(estimator.curve(column), np.asarray(estimator.classes_).tolist(), n_words).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on new axes, or on those given."""
+        """Draw on new axes, or on those given.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+
+        Returns
+        -------
+        WordsDisplay
+            The object itself, drawn.
+
+        See Also
+        --------
+        from_estimator : Draw the words of a column of a fitted classifier.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater import NaiveBayes
+        >>> from bayeswater.plots import WordsDisplay
+        >>> model = NaiveBayes(columns={"x0": "text"}).fit([["good day"], ["bad night"]], ["a", "b"])
+        >>> len(WordsDisplay(model.curve("x0"), model.classes_, n_words=1).plot().ax_.patches)
+        2
+        """
         ax = _lines(ax, [word for word, _, _ in self.words])
         for k, label in enumerate(self.classes):
             own = [(i, weight) for i, (_, code, weight) in enumerate(self.words) if code == k]
@@ -140,18 +294,98 @@ class WordsDisplay(ModelDisplay):
 
 
 class ImportanceDisplay(ModelDisplay):
-    """Columns by their mean absolute log-odds, with the information of each in bits beside it."""
+    """Columns by their mean absolute log-odds, with the information of each in bits beside it.
+
+    Parameters
+    ----------
+    found : Importances
+        The figures; `from_estimator` makes them.
+
+    See Also
+    --------
+    ColumnDisplay : A column in each class: its density, or the probabilities of its states, bins, counts or words.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> import pandas as pd
+    >>> from bayeswater import GaussianNB
+    >>> X = pd.DataFrame({"age": [0.0, 1, 2, 7, 8, 9]})
+    >>> model = GaussianNB().fit(X, ["low"] * 3 + ["high"] * 3)
+    >>> from bayeswater.plots import ImportanceDisplay
+    >>> ImportanceDisplay.from_estimator(model, X).ax_.get_xlabel()
+    'mean |log-odds|, 6 rows'
+    """
 
     def __init__(self, found: Importances) -> None:
         self.importances = found
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None) -> Self:
-        """Draw how much the columns of a fitted classifier matter in some rows."""
+        """Draw how much the columns of a fitted classifier matter in some rows.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            The model.
+        X : rows
+            A table, as the classifier takes it.
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+
+        Returns
+        -------
+        ImportanceDisplay
+            The columns, drawn.
+
+        See Also
+        --------
+        plot : Draw on new axes, or on those given.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> import pandas as pd
+        >>> from bayeswater import GaussianNB
+        >>> X = pd.DataFrame({"age": [0.0, 1, 2, 7, 8, 9]})
+        >>> model = GaussianNB().fit(X, ["low"] * 3 + ["high"] * 3)
+        >>> from bayeswater.plots import ImportanceDisplay
+        >>> ImportanceDisplay.from_estimator(model, X).importances.n_rows
+        6
+        """
         return cls(importance(estimator, X)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on new axes, or on those given."""
+        """Draw on new axes, or on those given.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+
+        Returns
+        -------
+        ImportanceDisplay
+            The object itself, drawn.
+
+        See Also
+        --------
+        from_estimator : Draw how much the columns of a fitted classifier matter in some rows.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> import pandas as pd
+        >>> from bayeswater import GaussianNB
+        >>> X = pd.DataFrame({"age": [0.0, 1, 2, 7, 8, 9]})
+        >>> model = GaussianNB().fit(X, ["low"] * 3 + ["high"] * 3)
+        >>> from bayeswater.plots import ImportanceDisplay
+        >>> len(ImportanceDisplay.from_estimator(model, X).plot().ax_.patches)
+        1
+        """
         shown = self.importances.columns[:MOST_LINES]
         ax = _lines(ax, [one.column for one in shown])
         ax.barh(range(len(shown)), [one.mean_log_odds for one in shown], 0.7, color=COLOURS[0])
@@ -166,13 +400,60 @@ class ImportanceDisplay(ModelDisplay):
 
 
 class WaterfallDisplay(ModelDisplay):
-    """The sum of an explanation: each bar begins where the one before it ended, and the last is the whole."""
+    """The sum of an explanation: each bar begins where the one before it ended, and the last is the whole.
+
+    Parameters
+    ----------
+    explanation : RowExplanation
+        One row of what `explain` gives.
+
+    See Also
+    --------
+    NomogramDisplay : A scale for each column with the log-odds that its cells add to one class against another.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from bayeswater import GaussianNB
+    >>> X, y = [[0], [1], [2], [7], [8], [9]], ["low"] * 3 + ["high"] * 3
+    >>> model = GaussianNB().fit(X, y)
+    >>> from bayeswater.plots import WaterfallDisplay
+    >>> WaterfallDisplay(model.explain(X)[0]).plot().ax_.get_xlabel()
+    'log-odds of low against high'
+    """
 
     def __init__(self, explanation: RowExplanation) -> None:
         self.explanation = explanation
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on new axes, or on those given; an infinite step goes beyond all others."""
+        """Draw on new axes, or on those given; an infinite step goes beyond all others.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+
+        Returns
+        -------
+        WaterfallDisplay
+            The object itself, drawn.
+
+        See Also
+        --------
+        NomogramDisplay : A scale for each column with the log-odds that its cells add to one class against another.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater import GaussianNB
+        >>> X, y = [[0], [1], [2], [7], [8], [9]], ["low"] * 3 + ["high"] * 3
+        >>> model = GaussianNB().fit(X, y)
+        >>> from bayeswater.plots import WaterfallDisplay
+        >>> len(WaterfallDisplay(model.explain(X)[0]).plot().ax_.patches)
+        3
+        """
         lines = self.explanation.lines()
         ends = [*accumulate(number for _, number, _ in lines[:-1]), self.explanation.log_odds]
         finite = [0.0, *(end for end in ends if np.isfinite(end))]
@@ -192,7 +473,33 @@ class WaterfallDisplay(ModelDisplay):
 
 
 class NomogramDisplay(ModelDisplay):
-    """A scale for each column with the log-odds that its cells add to one class against another; add them up."""
+    """A scale for each column with the log-odds that its cells add to one class against another; add them up.
+
+    Parameters
+    ----------
+    scales : sequence of Scale
+        A scale for each column; `from_estimator` makes them.
+    intercept : float
+        Log-odds before any column.
+    positive, against : label, label
+        The two classes.
+
+    See Also
+    --------
+    WaterfallDisplay : The sum of an explanation.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> import pandas as pd
+    >>> from bayeswater import GaussianNB
+    >>> X = pd.DataFrame({"age": [0.0, 1, 2, 7, 8, 9]})
+    >>> model = GaussianNB().fit(X, ["low"] * 3 + ["high"] * 3)
+    >>> from bayeswater.plots import NomogramDisplay
+    >>> NomogramDisplay.from_estimator(model).positive
+    'low'
+    """
 
     def __init__(self, scales: Sequence[Scale], intercept: float, positive: Any, against: Any) -> None:
         self.scales, self.intercept = list(scales), intercept
@@ -200,7 +507,38 @@ class NomogramDisplay(ModelDisplay):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, positive: Any = None, against: Any = None, ax: Any = None) -> Self:
-        """Draw the columns of most information; by default the last class is set against the first."""
+        """Draw the columns of most information; by default the last class is set against the first.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            The model.
+        positive, against : label, label
+            The two classes.
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+
+        Returns
+        -------
+        NomogramDisplay
+            The scales, drawn.
+
+        See Also
+        --------
+        plot : Draw on new axes, or on those given.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> import pandas as pd
+        >>> from bayeswater import GaussianNB
+        >>> X = pd.DataFrame({"age": [0.0, 1, 2, 7, 8, 9]})
+        >>> model = GaussianNB().fit(X, ["low"] * 3 + ["high"] * 3)
+        >>> from bayeswater.plots import NomogramDisplay
+        >>> NomogramDisplay.from_estimator(model, positive="high").against
+        'low'
+        """
         labels = np.asarray(estimator.classes_).tolist()
         chosen = labels[-1] if positive is None else positive
         rival = next(label for label in labels if label != chosen) if against is None else against
@@ -223,7 +561,34 @@ class NomogramDisplay(ModelDisplay):
         return cls(scales, float(np.log(prior[k] / prior[other])), chosen, rival).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on new axes, or on those given."""
+        """Draw on new axes, or on those given.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+
+        Returns
+        -------
+        NomogramDisplay
+            The object itself, drawn.
+
+        See Also
+        --------
+        from_estimator : Draw the columns of most information.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> import pandas as pd
+        >>> from bayeswater import GaussianNB
+        >>> X = pd.DataFrame({"age": [0.0, 1, 2, 7, 8, 9]})
+        >>> model = GaussianNB().fit(X, ["low"] * 3 + ["high"] * 3)
+        >>> from bayeswater.plots import NomogramDisplay
+        >>> len(NomogramDisplay.from_estimator(model).plot().scales)
+        1
+        """
         ax = _lines(ax, ["(class frequencies)", *(scale.column for scale in self.scales)])
         ax.plot([self.intercept], [0], "o", color=COLOURS[0])
         for line, scale in enumerate(self.scales, start=1):

@@ -33,8 +33,23 @@ class ReliabilityDisplay(Display):
 
     Parameters
     ----------
-    curves : bins of each class that is drawn
-    name : name of the classifier, for the title
+    curves : tuple
+        Bins of each class that is drawn; `from_predictions` makes them.
+    name : str, optional
+        Name of the classifier, for the title.
+
+    See Also
+    --------
+    Calibrated : A classifier whose probabilities are corrected by a map learned from rows it had not seen.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from bayeswater.plots import ReliabilityDisplay
+    >>> drawn = ReliabilityDisplay.from_predictions([0, 0, 1, 1], [[0.9, 0.1], [0.5, 0.5], [0.6, 0.4], [0.2, 0.8]])
+    >>> drawn.ax_.get_ylabel()
+    'frequency'
     """
 
     def __init__(self, curves: tuple[ClassReliability, ...], *, name: str | None = None) -> None:
@@ -60,6 +75,45 @@ class ReliabilityDisplay(Display):
 
         Parameters as of `reliability_table`; by default the bins have equal weight. The area of a dot is the weight
         of its bin.
+
+        Parameters
+        ----------
+        y : labels of shape (n_rows,)
+            True classes.
+        proba : array of shape (n_rows, n_classes)
+            Probabilities.
+        top_label : bool, default False
+            Whether to draw the predicted class alone.
+        labels : labels of shape (n_classes,), optional
+            Classes in the order of the columns of `proba`; default the sorted labels of y.
+        sample_weight : weights of shape (n_rows,), optional
+            Weight of each row; default 1.
+        n_bins : int, default 10
+            Number of bins.
+        strategy : {"weight", "width"}, default "weight"
+            Bins of equal weight, or of equal width.
+        name, ax, **style : as in `plot`
+            Where and how it is drawn.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            The curves, drawn.
+
+        See Also
+        --------
+        from_estimator : Draw what a fitted classifier says of the rows X of classes y.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater.plots import ReliabilityDisplay
+        >>> drawn = ReliabilityDisplay.from_predictions(
+        ...     [0, 0, 1, 1], [[0.9, 0.1], [0.5, 0.5], [0.6, 0.4], [0.2, 0.8]], n_bins=2
+        ... )
+        >>> drawn.ax_.get_xlabel()
+        'probability'
         """
         found = reliability_table(
             y, proba, labels=labels, sample_weight=sample_weight, n_bins=n_bins, strategy=strategy, top_label=top_label
@@ -77,6 +131,33 @@ class ReliabilityDisplay(Display):
         """Draw on new axes, or on those given; `style` goes to the lines that have a colour.
 
         ``line_`` is the line of the worst calibrated class, ``lines_`` has all.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; default new axes.
+        name : str, optional
+            Name of the classifier, for the title.
+        **style : keywords
+            They go to the lines that have a colour.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            The object itself, drawn.
+
+        See Also
+        --------
+        from_predictions : Draw the reliability of every class.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from bayeswater.plots import ReliabilityDisplay
+        >>> drawn = ReliabilityDisplay.from_predictions([0, 0, 1, 1], [[0.9, 0.1], [0.5, 0.5], [0.6, 0.4], [0.2, 0.8]])
+        >>> len(drawn.plot().lines_)
+        1
         """
         ax, name = new_axes(ax), name or self.name
         draw_reference(ax, [0.0, 1.0], [0.0, 1.0], "calibrated")
