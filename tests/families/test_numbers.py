@@ -1,4 +1,4 @@
-"""How numbers are read and told: seconds, days and counts in words, what a law cannot have, and laws to choose from."""
+"""How numbers are read and written: seconds, days and counts in words, what a law cannot have, laws to choose from."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from bayeswater.data.reading.column_plan import Column, ColumnPlan
 from bayeswater.data.reading.number_table import clock, day
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning
 from bayeswater.families.family import ABSENT, ColumnSettings, Settings
-from bayeswater.families.numbers import NumberView, told
+from bayeswater.families.numbers import NumberView, all_digits
 from bayeswater.families.open_numbers import NumberProfile, OpenColumn
 from bayeswater.families.poisson import PoissonBlock
 from bayeswater.families.registry import CANDIDATES, families_of, require_options
@@ -52,7 +52,7 @@ def test_days_are_told_as_a_date_as_far_as_the_calendar_reaches(days, said):
 
 
 def test_a_number_is_told_with_all_its_digits():
-    assert [told(x) for x in (3.0, 0.5, 1 / 3, 1234567.25)] == ["3", "0.5", "0.3333333333333333", "1234567.25"]
+    assert [all_digits(x) for x in (3.0, 0.5, 1 / 3, 1234567.25)] == ["3", "0.5", "0.3333333333333333", "1234567.25"]
 
 
 @pytest.mark.parametrize(

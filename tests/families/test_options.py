@@ -89,7 +89,7 @@ def test_counts_have_whole_ends_and_are_apart_by_the_root_of_their_mean(family):
     options = view.options(1, 0)
     assert (options.low, options.high, options.is_whole) == (x.min(), x.max(), True)
     assert (options.start, options.spread) == (pytest.approx(means.mean()), pytest.approx(np.sqrt(means.mean())))
-    assert options.told(3.2, lambda count: count >= 3) is not None
+    assert options.rounded(3.2, lambda count: count >= 3) is not None
     assert options.in_words(3.0, "over") == "at least 3" and options.in_words(3.0, "under") == "at most 3"
 
 

@@ -40,21 +40,21 @@ def test_numbers_are_looked_at_outward_from_where_the_row_is():
 
 
 def test_a_number_is_told_with_the_fewest_digits_that_still_turn_the_decision():
-    assert numbers().told(5.123456789, lambda x: x > 5.1234) == (5.124, 5.124, "over 5.124")
-    assert numbers().told(5.123456789, lambda x: 5.1234 < x < 5.1239)[0] == 5.12346
-    assert numbers().told(2.123456789, lambda x: x < 2.1235) == (2.123, 2.123, "under 2.123")
-    assert numbers(start=5.0, is_missing=True).told(5.0, lambda x: True) == (5.0, 5.0, "= 5")
-    assert numbers(start=5.0).told(5.0, lambda x: True) == (5.0, 5.0, "under 5")
-    assert numbers(high=9.99995).told(9.999949, lambda x: x > 9.9999)[0] == 9.99995  # no further than the range
-    assert numbers().told(5.5, lambda x: False) is None
+    assert numbers().rounded(5.123456789, lambda x: x > 5.1234) == (5.124, 5.124, "over 5.124")
+    assert numbers().rounded(5.123456789, lambda x: 5.1234 < x < 5.1239)[0] == 5.12346
+    assert numbers().rounded(2.123456789, lambda x: x < 2.1235) == (2.123, 2.123, "under 2.123")
+    assert numbers(start=5.0, is_missing=True).rounded(5.0, lambda x: True) == (5.0, 5.0, "= 5")
+    assert numbers(start=5.0).rounded(5.0, lambda x: True) == (5.0, 5.0, "under 5")
+    assert numbers(high=9.99995).rounded(9.999949, lambda x: x > 9.9999)[0] == 9.99995  # no further than the range
+    assert numbers().rounded(5.5, lambda x: False) is None
 
 
 def test_whole_numbers_are_told_whole_and_logarithms_as_numbers():
     whole = numbers(is_whole=True, written=int)
-    assert whole.told(5.2, lambda x: x > 5.2) == (6.0, 6, "over 6")
-    assert whole.told(2.8, lambda x: x < 2.8) == (2.0, 2, "under 2")
-    assert numbers(high=9.5, is_whole=True).told(9.3, lambda x: x > 9.2) is None
-    place, value, text = numbers(is_log=True).told(np.log(700.0), lambda x: x >= np.log(700.0))
+    assert whole.rounded(5.2, lambda x: x > 5.2) == (6.0, 6, "over 6")
+    assert whole.rounded(2.8, lambda x: x < 2.8) == (2.0, 2, "under 2")
+    assert numbers(high=9.5, is_whole=True).rounded(9.3, lambda x: x > 9.2) is None
+    place, value, text = numbers(is_log=True).rounded(np.log(700.0), lambda x: x >= np.log(700.0))
     assert (place, value, text) == (np.log(700.0), 700.0, "over 700")
 
 

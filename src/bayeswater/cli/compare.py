@@ -64,10 +64,10 @@ def compare(
     plot
         File for a picture, such as compared.png or compared.svg.
     """
-    from bayeswater.cli.fit import column_choice, told_families, without_ignored
+    from bayeswater.cli.fit import column_choice, stated_families, without_ignored
     from bayeswater.cli.models import require_other_files, whole
     from bayeswater.cli.standard_output import print_document
-    from bayeswater.cli.terminal import findings, fits_shown, passes_shown, warnings_told_once
+    from bayeswater.cli.terminal import findings, fits_shown, passes_shown, warnings_once
     from bayeswater.errors import DataError
     from bayeswater.models.comparing.compare import compare as compared
     from bayeswater.models.stored.folders import require_folder
@@ -79,10 +79,10 @@ def compare(
             require_folder(output)
     if plot is not None:
         require_picture(plot)
-    told, ignored = without_ignored(told_families(column), ignore or [])
-    with reading.rows(list(data)) as rows, warnings_told_once():
+    families, ignored = without_ignored(stated_families(column), ignore or [])
+    with reading.rows(list(data)) as rows, warnings_once():
         require_other_files(rows, save, plot)
-        names = column_choice(rows, target, ignored, told or ())
+        names = column_choice(rows, target, ignored, families or ())
         rule = target_rule(rows, target, target_bins, min_class_rows)
         examples = LabelledRows(rows, target, columns=names, rule=rule)
         with passes_shown(rows, lambda: examples.under_way):
@@ -92,7 +92,7 @@ def compare(
                 X,
                 y,
                 models=model,
-                columns=told,
+                columns=families,
                 folds=folds,
                 calibrate=calibrate,
                 peers=peers,

@@ -24,10 +24,10 @@ class Costs:
     @classmethod
     def read(cls, path: Path, model: Any) -> "Costs":
         """Read a file of costs; what is odd about it is said."""
-        from bayeswater.cli.terminal import warnings_told_once
+        from bayeswater.cli.terminal import warnings_once
         from bayeswater.decision.loss import Loss
 
-        with warnings_told_once():
+        with warnings_once():
             loss = Loss.read(path).for_classes(model.classes_.tolist())
         return cls(loss, tuple(sorted({cost for cost in loss.table.by_row.values() if isinstance(cost, str)})))
 

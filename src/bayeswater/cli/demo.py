@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bayeswater.cli.fit_report import families, quality_table
-from bayeswater.cli.terminal import findings, warnings_told_once
+from bayeswater.cli.terminal import findings, warnings_once
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +32,7 @@ FOLDS = 3
 def demo() -> None:
     """Tell the whole story on built-in data."""
     console = findings()
-    with warnings_told_once():
+    with warnings_once():
         _spam_filter(console)
         model, X, y = _loans(console)
         _one_row(console, model, X)

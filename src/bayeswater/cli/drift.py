@@ -35,13 +35,13 @@ def drift(
     """
     from bayeswater.cli.compare import draw, require_picture
     from bayeswater.cli.standard_output import print_document
-    from bayeswater.cli.terminal import findings, warnings_told_once
+    from bayeswater.cli.terminal import findings, warnings_once
     from bayeswater.models.persistence import load
     from bayeswater.plots.finding_displays import DriftDisplay
 
     if plot is not None:
         require_picture(plot)
-    with warnings_told_once():
+    with warnings_once():
         before = load(old)
         found = _found(before, old, [new, *more], target, reading)
     if as_json:

@@ -45,11 +45,11 @@ def edit(
 
     Every option but the last ones may be given several times. Names with blanks or one of , ; | = ( ) stand in quotes.
     """
-    from bayeswater.cli.terminal import amount, say, warnings_told_once
+    from bayeswater.cli.terminal import amount, say, warnings_once
     from bayeswater.models.network.network_files import require_network_place
 
     require_network_place(output)
-    with warnings_told_once():
+    with warnings_once():
         net = read_network(network, tolerance)
         for other in merge or ():
             net = net.merge(read_network(other, tolerance), prefer=prefer)

@@ -31,7 +31,7 @@ def evaluate(
 ) -> None:
     """Compare predictions with the truth: confusion, log-loss, calibration, cost."""
     from bayeswater.cli.models import labels_explained, load_model, open_for
-    from bayeswater.cli.terminal import passes_shown, warnings_told_once
+    from bayeswater.cli.terminal import passes_shown, warnings_once
     from bayeswater.errors import DataError
     from bayeswater.models.streaming.fitting import warn_of_unlabelled
     from bayeswater.models.streaming.labelled import LabelledRows
@@ -45,7 +45,7 @@ def evaluate(
     names = column_names(classifier)
     columns = [name for name in rows.schema.names if name != target]
     examples = LabelledRows(rows, target, columns=columns, rule=TargetBins.of_classes(classifier.classes_))
-    with warnings_told_once():
+    with warnings_once():
         with labels_explained(classifier, model, target), passes_shown(rows, lambda: "evaluating"):
             found = examples.sum(Evaluating(classifier, names, spent))
         if examples.n_unlabelled:

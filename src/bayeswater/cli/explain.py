@@ -31,7 +31,7 @@ def explain(
     """
     from bayeswater.cli.models import known_class, load_model, open_for, require_explanations
     from bayeswater.cli.standard_output import print_document
-    from bayeswater.cli.terminal import warnings_told_once
+    from bayeswater.cli.terminal import warnings_once
     from bayeswater.data.row_places import Stretch, rows_named
     from bayeswater.errors import DataError
     from bayeswater.models.streaming.sources import column_names
@@ -44,7 +44,7 @@ def explain(
     table = source.head(column_names(classifier), rows)
     if not table.num_rows:
         raise DataError(f"{source.name} has no rows; give a file with rows")
-    with warnings_told_once(), rows_named([Stretch(source.name, 0, table.num_rows)]):
+    with warnings_once(), rows_named([Stretch(source.name, 0, table.num_rows)]):
         explanations = classifier.explain(table, **other, lang=lang)
     say = Language.of(lang).say
     for number, explanation in enumerate(explanations, start=1):

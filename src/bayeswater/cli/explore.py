@@ -61,7 +61,7 @@ def _subject(path: str, data: list[str], target: str | None, reading: ReadingOpt
     """Load what a file holds, and the first rows of the data."""
     from bayeswater.cli.models import load_model, open_for
     from bayeswater.cli.networks import has_numbers, is_mixed, read_any_network
-    from bayeswater.cli.terminal import say, warnings_told_once
+    from bayeswater.cli.terminal import say, warnings_once
     from bayeswater.errors import ParameterError
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.network_files import is_network_file
@@ -70,11 +70,11 @@ def _subject(path: str, data: list[str], target: str | None, reading: ReadingOpt
     from bayeswater.web.subjects import MOST_ROWS, subject_of
 
     name = Path(path).name
-    with warnings_told_once():
+    with warnings_once():
         found = read_any_network(path) if is_network_file(path) or has_numbers(path) else load(path)
         if is_mixed(found):
-            told = "which the page does not show; use bayeswater query, inspect or draw"
-            raise ParameterError(f"{path} is a network with numbers, {told}")
+            why = "which the page does not show; use bayeswater query, inspect or draw"
+            raise ParameterError(f"{path} is a network with numbers, {why}")
         if isinstance(found, BayesianNetwork):
             if data:
                 raise ParameterError(f"{path} is a network, which is explored without rows; leave {data[0]!r} out")

@@ -81,7 +81,7 @@ def fit(
     """
     from bayeswater.cli.fit_report import print_report
     from bayeswater.cli.models import require_other_files
-    from bayeswater.cli.terminal import warnings_told_once
+    from bayeswater.cli.terminal import warnings_once
     from bayeswater.errors import ParameterError
     from bayeswater.models.persistence import save
     from bayeswater.models.stored.folders import require_folder
@@ -96,16 +96,16 @@ def fit(
         _require_checkpoint(checkpoint, list(data), model)
         if target_bins is not None or min_class_rows is not None:
             raise ParameterError("--checkpoint keeps counts of classes as they stand in the file; leave it out")
-    told, ignored = told_families(column), [*(ignore or []), *([time] if time is not None else [])]
+    families, ignored = stated_families(column), [*(ignore or []), *([time] if time is not None else [])]
     if model.startswith("gaussian"):  # without families of columns: what is told to be ignored is left out before
-        told, ignored = without_ignored(told, ignored)
-    kind, settings = _kind_and_settings(model, told, _number_or_auto(alpha))
+        families, ignored = without_ignored(families, ignored)
+    kind, settings = _kind_and_settings(model, families, _number_or_auto(alpha))
     settings |= _of_ensemble(model, preset, time_limit)
     if like is not None and (column or ignore or alpha != "auto" or model != "naive-bayes"):
         raise ParameterError(
             "--like takes over columns and smoothing; leave out --model, --column, --ignore and --alpha"
         )
-    with reading.rows(list(data)) as rows, warnings_told_once():
+    with reading.rows(list(data)) as rows, warnings_once():
         require_other_files(rows, output, checkpoint)
         if like is None:
             names = column_choice(rows, target, ignored, settings.get("columns") or ())
@@ -163,17 +163,17 @@ def _of_ensemble(name: str, preset: str | None, time_limit: float | None) -> dic
     from bayeswater.errors import ParameterError
 
     given = {"preset": preset, "time_limit": time_limit}
-    told = {setting: value for setting, value in given.items() if value is not None}
-    if told and name != "ensemble":
-        option = f"--{next(iter(told)).replace('_', '-')}"
+    chosen = {setting: value for setting, value in given.items() if value is not None}
+    if chosen and name != "ensemble":
+        option = f"--{next(iter(chosen)).replace('_', '-')}"
         raise ParameterError(f"{option} is of an ensemble; leave it out, or say --model ensemble")
-    return told
+    return chosen
 
 
-def column_choice(rows: "LocalRows", target: str, ignored: list[str], told: Collection[str]) -> list[str]:
+def column_choice(rows: "LocalRows", target: str, ignored: list[str], families: Collection[str]) -> list[str]:
     """Name the columns to learn from, all that a command names checked."""
     require_target(rows, target)
-    rows.require_columns([*ignored, *told])
+    rows.require_columns([*ignored, *families])
     return [name for name in rows.schema.names if name != target and name not in ignored]
 
 
@@ -255,7 +255,7 @@ def _whole(examples: "LabelledRows", checkpoint: Path | None) -> "tuple[pa.Table
     return whole(examples, "an ensemble")
 
 
-def told_families(pairs: list[str] | None) -> dict[str, Any] | None:
+def stated_families(pairs: list[str] | None) -> dict[str, Any] | None:
     """Read what is said of columns, each as column=family, with a period as hour=von_mises:24."""
     from bayeswater.errors import ParameterError
 
@@ -276,12 +276,12 @@ def told_families(pairs: list[str] | None) -> dict[str, Any] | None:
     return found or None
 
 
-def without_ignored(told: dict[str, Any] | None, ignored: list[str]) -> tuple[dict[str, Any] | None, list[str]]:
+def without_ignored(families: dict[str, Any] | None, ignored: list[str]) -> tuple[dict[str, Any] | None, list[str]]:
     """Part what is said of columns from those that are to be ignored, which join others."""
     from bayeswater.data.reading.column_plan import IGNORED
 
-    left_out = [name for name, family in (told or {}).items() if family == IGNORED]
-    rest = {name: family for name, family in (told or {}).items() if family != IGNORED}
+    left_out = [name for name, family in (families or {}).items() if family == IGNORED]
+    rest = {name: family for name, family in (families or {}).items() if family != IGNORED}
     return rest or None, [*ignored, *left_out]
 
 

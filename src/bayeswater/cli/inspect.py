@@ -43,14 +43,14 @@ def inspect(
         Language of why columns are read as they are: English or Chinese.
     """
     from bayeswater.cli.standard_output import print_document
-    from bayeswater.cli.terminal import warnings_told_once
+    from bayeswater.cli.terminal import warnings_once
     from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.network_files import is_network_file
     from bayeswater.models.persistence import load
     from bayeswater.phrases import Language
 
-    with warnings_told_once(of_rounding=True):
+    with warnings_once(of_rounding=True):
         is_network = is_network_file(model) or has_numbers(model)
         classifier = read_any_network(model, tolerance) if is_network else load(model)
         require_classifier(classifier, model)

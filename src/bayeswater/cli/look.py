@@ -17,11 +17,11 @@ def look(
     from rich.text import Text
 
     from bayeswater.cli.standard_output import print_document
-    from bayeswater.cli.terminal import findings, in_words_of_the_command, warnings_told_once
+    from bayeswater.cli.terminal import findings, in_words_of_the_command, warnings_once
     from bayeswater.data.display_width import shortened
     from bayeswater.data.looking import look_at_rows
 
-    with reading.rows(list(data)) as rows, warnings_told_once():
+    with reading.rows(list(data)) as rows, warnings_once():
         found = look_at_rows(rows, target)
     if as_json:
         print_document(found.to_dict())

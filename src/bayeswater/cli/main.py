@@ -196,8 +196,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(f"error: {error}", debug)
         return FAULT
     except OSError as error:
-        told = _of_stdout() or error
-        _complain(f"error: {f'{told.filename}: ' if told.filename else ''}{told.strerror or told}", debug)
+        problem = _of_stdout() or error
+        _complain(f"error: {f'{problem.filename}: ' if problem.filename else ''}{problem.strerror or problem}", debug)
         return FAULT
     except MemoryError as error:
         _complain(

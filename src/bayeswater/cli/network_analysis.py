@@ -22,14 +22,14 @@ from bayeswater.cli.writing import OutputFormat
 from bayeswater.errors import ParameterError
 
 
-def cells_told(net: Any, texts: list[str] | None) -> dict[str, Any]:
+def cells_given(net: Any, texts: list[str] | None) -> dict[str, Any]:
     """Read evidence that is given as name=state, or name=number, one each time."""
     from bayeswater.cli.question_text import read_pair
 
     return dict(cell_named(net, *read_pair(text, "name=state"), text) for text in texts or ())
 
 
-def soft_told(net: Any, texts: list[str] | None) -> dict[str, Any]:
+def soft_evidence_given(net: Any, texts: list[str] | None) -> dict[str, Any]:
     """Read likelihoods that are given as "name: state=likelihood, state=likelihood"."""
     from bayeswater.cli.question_text import read_pairs_after
 
@@ -62,14 +62,14 @@ def draw(
     tolerance: Tolerance = None,
 ) -> None:
     """Draw a network, with the probabilities of all states once some variables are known."""
-    from bayeswater.cli.terminal import say, warnings_told_once
+    from bayeswater.cli.terminal import say, warnings_once
 
     endings = (".svg", ".dot")
     if output.suffix.lower() not in endings:
         raise ParameterError(f"{str(output)!r} ends in none of {', '.join(endings)}; name the file so")
-    with warnings_told_once():
+    with warnings_once():
         net = read_any_network(network, tolerance)
-        known = cells_told(net, given)
+        known = cells_given(net, given)
         text = net.to_dot() if output.suffix.lower() == ".dot" else net.to_svg(known, bars=bars)
     output.write_text(text, encoding="utf-8")
     say(f"{network} -> {output}")
@@ -98,10 +98,10 @@ def impute(
     """Fill the missing cells of rows by what a network says, given the others."""
     import numpy as np
 
-    from bayeswater.cli.terminal import warnings_told_once
+    from bayeswater.cli.terminal import warnings_once
     from bayeswater.cli.writing import writer
 
-    with warnings_told_once():
+    with warnings_once():
         net = read_any_network(network, tolerance)
         table, columns = open_evidence(net, network, reading, rows, ignore or [])
         rng = np.random.default_rng(seed)
@@ -129,16 +129,16 @@ def sensitivity(
 ) -> None:
     """Say which entries of which tables a posterior depends on, the strongest first."""
     from bayeswater.cli.question_text import read_question
-    from bayeswater.cli.terminal import warnings_told_once
+    from bayeswater.cli.terminal import warnings_once
 
     asked = read_question(question)
     if len(asked.targets) != 1 or asked.targets[0].state is None or asked.done:
         raise ParameterError(f"{question!r} asks for no single state; write P(lung=yes | xray=yes), without do")
-    with warnings_told_once():
+    with warnings_once():
         net = read_network(network, tolerance)
     target, state = cell_named(net, asked.targets[0].name, asked.targets[0].state, question)
     known = cells_of_terms(net, asked.evidence, question)
-    found = net.sensitivity(target, state, known, soft_evidence=soft_told(net, soft), spread=spread)
+    found = net.sensitivity(target, state, known, soft_evidence=soft_evidence_given(net, soft), spread=spread)
     if plot is not None:
         from bayeswater.plots.finding_displays import TornadoDisplay
 

@@ -29,9 +29,9 @@ def dsep(
 ) -> None:
     """Say whether two sets of variables are d-separated by a third; if not, show a trail by which they depend."""
     from bayeswater.cli.question_text import read_independence
-    from bayeswater.cli.terminal import warnings_told_once
+    from bayeswater.cli.terminal import warnings_once
 
-    with warnings_told_once():
+    with warnings_once():
         net = read_any_network(network, tolerance)
     asked = read_independence(question)
     parts = (asked.left, asked.right, asked.given)
@@ -102,10 +102,10 @@ def sample(
     """Draw rows from a network, in memory only some of them at a time."""
     import sys
 
-    from bayeswater.cli.terminal import counted, warnings_told_once
+    from bayeswater.cli.terminal import counted, warnings_once
     from bayeswater.cli.writing import writer
 
-    with warnings_told_once():
+    with warnings_once():
         net = read_any_network(network, tolerance)
     to_screen = output is None and sys.stdout.isatty()
     with writer(output, output_format) as out:
@@ -127,13 +127,13 @@ def convert(
     tolerance: Tolerance = None,
 ) -> None:
     """Write a network in the format that the name of a file tells; what had to be changed is said."""
-    from bayeswater.cli.terminal import amount, say, warnings_told_once
+    from bayeswater.cli.terminal import amount, say, warnings_once
     from bayeswater.models.mixed_networks.mixed_files import require_place_for_numbers
     from bayeswater.models.network.network_files import require_network_place
 
     if output.suffix.lower() != ".json":  # which only networks with numbers are written to
         require_network_place(output)
-    with warnings_told_once(of_rounding=True):
+    with warnings_once(of_rounding=True):
         found = read_any_network(network, tolerance)
         (require_place_for_numbers if is_mixed(found) else require_network_place)(output)
         found.write(output)

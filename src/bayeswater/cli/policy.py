@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from bayeswater.cli.network_analysis import Known, cells_told
+from bayeswater.cli.network_analysis import Known, cells_given
 from bayeswater.cli.networks import Tolerance
 from bayeswater.cli.options import AsJson
 
@@ -25,12 +25,12 @@ def policy(
     as_json: AsJson = False,
 ) -> None:
     """Solve an influence diagram: the best alternative of each decision, and the expected utility."""
-    from bayeswater.cli.terminal import warnings_told_once
+    from bayeswater.cli.terminal import warnings_once
     from bayeswater.models.network.decision_network import DecisionNetwork
 
-    with warnings_told_once():
+    with warnings_once():
         found = DecisionNetwork.read(diagram, tolerance=tolerance)
-    known = cells_told(found, given)
+    known = cells_given(found, given)
     names = found.decisions if decision is None else (decision,)
     policies = {name: found.policy(name, known) for name in names}
     worth = None
@@ -46,8 +46,8 @@ def _print(expected: float, policies: dict[str, Any], worth: Any, *, as_json: bo
     from bayeswater.cli.terminal import findings
 
     if as_json:
-        told = {name: one.to_frame().to_pylist() for name, one in policies.items()}
-        document: dict[str, Any] = {"expected_utility": expected, "policies": told}
+        tables = {name: one.to_frame().to_pylist() for name, one in policies.items()}
+        document: dict[str, Any] = {"expected_utility": expected, "policies": tables}
         if worth is not None:
             document["value_of_information"] = {"before": worth.decision, "worth": dict(worth)}
         print_document(document)

@@ -43,7 +43,7 @@ def predict(
     import sys
 
     from bayeswater.cli.models import load_model, open_for
-    from bayeswater.cli.terminal import passes_shown, warnings_told_once
+    from bayeswater.cli.terminal import passes_shown, warnings_once
     from bayeswater.cli.writing import writer
     from bayeswater.models.streaming.answering import not_knowing
 
@@ -58,7 +58,7 @@ def predict(
             keep_as_written(file, answers.names)
     columns = rows.schema.names
     to_screen = output is None and sys.stdout.isatty()
-    with warnings_told_once(), writer(output, output_format) as out:
+    with warnings_once(), writer(output, output_format) as out:
         first = rows.head(columns, 1)
         if first.num_rows:
             with passes_shown(rows, lambda: "predicting", quiet=to_screen):

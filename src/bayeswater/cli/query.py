@@ -74,27 +74,27 @@ def query(
     reading: ReadingOptions = AS_USUAL,
 ) -> None:
     """Give probabilities of variables of a network, once others are known."""
-    from bayeswater.cli.terminal import warnings_told_once
+    from bayeswater.cli.terminal import warnings_once
 
     if (question is None) == (evidence is None):
         raise ParameterError(
             'ask one question, "P(A | B=b)", or give rows: --evidence rows.csv --target A'
             + (", and not both; every file of rows has its own --evidence" if question is not None else "")
         )
-    with warnings_told_once():
+    with warnings_once():
         net = read_any_network(network, tolerance)
         if is_mixed(net) and method not in ("auto", "exact"):
             raise ParameterError(
                 f"--method {method} is not offered for a network with numbers, whose answers are exact"
             )
         if question is not None:
-            from bayeswater.cli.network_analysis import soft_told
+            from bayeswater.cli.network_analysis import soft_evidence_given
 
             settings: dict[str, Any] = {}
             if not is_mixed(net):
                 of_sampling = {"standard_error": standard_error, "time_limit": time_limit, "random_state": seed}
                 settings = {"method": method, **of_sampling}
-            likelihoods = soft_told(net, soft)
+            likelihoods = soft_evidence_given(net, soft)
             if is_about_states(question):
                 explain_states(net, question, likelihoods, k_best, as_json=as_json)
             else:

@@ -41,14 +41,14 @@ def report(
     """
     from bayeswater.cli.costs import Costs
     from bayeswater.cli.models import known_class, labels_explained, load_model, open_for, require_other_files
-    from bayeswater.cli.terminal import say, warnings_told_once
+    from bayeswater.cli.terminal import say, warnings_once
     from bayeswater.reports.model_report import model_report
     from bayeswater.reports.sentences import sentences
 
     classifier = load_model(model)
     costs = None if loss is None else Costs.read(loss, classifier).loss
     wanted = None if positive is None else known_class(classifier, positive)
-    with warnings_told_once():
+    with warnings_once():
         rows = open_for(classifier, model, reading, list(data), target=target, keep=True)
         require_other_files(rows, output)
         with labels_explained(classifier, model, target):

@@ -37,7 +37,7 @@ def serve(
     rate
         Requests a second from one address.
     """
-    from bayeswater.cli.terminal import say, warnings_told_once
+    from bayeswater.cli.terminal import say, warnings_once
     from bayeswater.errors import BayesWarning, ParameterError
 
     try:
@@ -54,7 +54,7 @@ def serve(
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ParameterError(f"two models are called {twice!r}; give one of the files another name")
-    with warnings_told_once():
+    with warnings_once():
         served = [Served(Path(model), learns=learn, save_rows=save_rows) for model in models]
 
     def ready(address: str) -> None:

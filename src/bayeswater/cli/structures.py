@@ -73,8 +73,8 @@ def learn(
     reading: ReadingOptions = AS_USUAL,
 ) -> None:
     """Find the network that explains the rows best, and save it."""
-    from bayeswater.cli.fit import told_families
-    from bayeswater.cli.terminal import warnings_told_once
+    from bayeswater.cli.fit import stated_families
+    from bayeswater.cli.terminal import warnings_once
     from bayeswater.models.mixed_networks.mixed_files import require_place_for_numbers
     from bayeswater.models.network.network_files import require_network_place
     from bayeswater.models.structures.structure_learning import learn_structure
@@ -83,9 +83,9 @@ def learn(
         require_place_for_numbers(output)
     else:
         require_network_place(output)
-    with warnings_told_once():
-        told = told_families(column)
-        table = read_table(reading, list(data), "learning a structure", ignored=ignore or (), told=told or ())
+    with warnings_once():
+        families = stated_families(column)
+        table = read_table(reading, list(data), "learning a structure", ignored=ignore or (), families=families or ())
         with _telling() as progress:
             found = learn_structure(
                 table,
@@ -101,7 +101,7 @@ def learn(
                 seed=seed,
                 numbers=numbers,
                 discretize=discretize,
-                columns=told,
+                columns=families,
                 missing=incomplete,
                 progress=progress,
             )
@@ -166,10 +166,10 @@ def score(
 ) -> None:
     """Score the structure of a network on a table, node by node; natural logarithms, higher is better."""
     from bayeswater.cli.standard_output import print_document
-    from bayeswater.cli.terminal import amount, findings, plain_table, warnings_told_once
+    from bayeswater.cli.terminal import amount, findings, plain_table, warnings_once
     from bayeswater.models.structures.structure_learning import score_structure
 
-    with warnings_told_once():
+    with warnings_once():
         net = read_any_network(network, tolerance)
         table = read_table(reading, list(data), "scoring a structure", wanted=net.names)
         settings: dict[str, Any] = {"per_node": True}
@@ -200,10 +200,10 @@ def compare_structures(
 ) -> None:
     """Say in which arcs two networks differ, and how far apart they are."""
     from bayeswater.cli.standard_output import print_document
-    from bayeswater.cli.terminal import findings, plain_table, warnings_told_once
+    from bayeswater.cli.terminal import findings, plain_table, warnings_once
     from bayeswater.structure.equivalence import is_equivalent, structural_hamming_distance
 
-    with warnings_told_once():
+    with warnings_once():
         one, other = graph_of(first, tolerance), graph_of(second, tolerance)
     distance = structural_hamming_distance(one, other)
     plain = structural_hamming_distance(one, other, of_classes=False)
@@ -245,7 +245,7 @@ def read_table(
     holder: str,
     *,
     ignored: Sequence[str] = (),
-    told: Collection[str] = (),
+    families: Collection[str] = (),
     wanted: Sequence[str] | None = None,
 ) -> "pa.Table":
     """Read files as one table in memory, for what goes over its rows many times: all columns but some, or some.
@@ -258,7 +258,7 @@ def read_table(
 
     with reading.rows(paths, None if wanted is None else list(wanted)) as rows:
         rows.keep_words()
-        rows.require_columns([*ignored, *told])
+        rows.require_columns([*ignored, *families])
         kept = [name for name in rows.schema.names if name not in ignored]
         with passes_shown(rows, lambda: "reading"):
             table = whole_table(rows, kept, holder, "give fewer columns or rows")

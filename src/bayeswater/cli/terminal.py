@@ -129,23 +129,23 @@ def _option_of_reading(found: re.Match[str]) -> str:
 
 
 @contextmanager
-def warnings_told_once(*, of_rounding: bool = False) -> Iterator[None]:
+def warnings_once(*, of_rounding: bool = False) -> Iterator[None]:
     """Say each warning of the library once, however many batches bring it up; numbers in it may differ.
 
     That a network file is written with few digits is said on request alone: all commands on it would say it again.
     """
     show_as_usual = warnings.showwarning
-    told: Counter[tuple[type[Warning], str]] = Counter()
+    seen: Counter[tuple[type[Warning], str]] = Counter()
 
     def tell(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
         if not issubclass(category, BayesWarning):
             show_as_usual(message, category, *place, **more)
             return
         key = (category, re.sub(r"\d+", "#", str(message)))
-        if not told[key]:
+        if not seen[key]:
             kind = "note" if issubclass(category, ReadingWarning) else "warning"
             say(f"{kind}: {in_words_of_the_command(str(message))}", "yellow")
-        told[key] += 1
+        seen[key] += 1
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", BayesWarning)
@@ -153,7 +153,7 @@ def warnings_told_once(*, of_rounding: bool = False) -> Iterator[None]:
             warnings.simplefilter("ignore", RoundedTableWarning)
         warnings.showwarning = tell
         yield
-    repeated = sum(n - 1 for n in told.values())
+    repeated = sum(n - 1 for n in seen.values())
     if repeated:
         say(f"warning: {repeated} more of the same kind in later batches", "yellow")
 

@@ -83,7 +83,7 @@ def forget(
         File for the model without the rows; by default it takes the place of the model.
     """
     from bayeswater.cli.models import labels_explained, load_model, open_for, require_other_files
-    from bayeswater.cli.terminal import amount, passes_shown, warnings_told_once
+    from bayeswater.cli.terminal import amount, passes_shown, warnings_once
     from bayeswater.models.persistence import save
     from bayeswater.models.stored.folders import require_folder
     from bayeswater.models.streaming.fitting import warn_of_unlabelled
@@ -103,7 +103,7 @@ def forget(
         classifier.forget(piece.X, piece.y)
         return len(piece.y)
 
-    with warnings_told_once():
+    with warnings_once():
         with labels_explained(classifier, model, target), passes_shown(rows, lambda: "forgetting"):
             n_rows = examples.sum(forgotten)
         if examples.n_unlabelled:

@@ -50,9 +50,9 @@ class InformationValue:
         return self.net
 
     def __str__(self) -> str:
-        return self.told(EN)
+        return self.text(EN)
 
-    def told(self, language: Language) -> str:
+    def text(self, language: Language) -> str:
         """Say it in a language."""
         advice = language.say("ask" if self.net > 0 else "do not ask")
         return language.say("worth", worth=f"{self.worth:.3g}", cost=f"{self.cost:.3g}", advice=advice)
@@ -154,11 +154,11 @@ class Question:
     value: InformationValue
 
     def __str__(self) -> str:
-        return self.told(EN)
+        return self.text(EN)
 
-    def told(self, language: Language) -> str:
+    def text(self, language: Language) -> str:
         """Say it in a language."""
-        return language.say("named", name=self.column, what=self.value.told(language))
+        return language.say("named", name=self.column, what=self.value.text(language))
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ class NextBest(Sequence[Question]):
 
     def __str__(self) -> str:
         language = Language.of(self.lang)
-        lines = [question.told(language) for question in self.questions[1 : SHOWN + 1]]
+        lines = [question.text(language) for question in self.questions[1 : SHOWN + 1]]
         if len(self.questions) > SHOWN + 1:
             lines.append(language.say("and more", n=len(self.questions) - SHOWN - 1))
         lines += self._skipped(language)
@@ -222,7 +222,7 @@ class NextBest(Sequence[Question]):
         language = Language.of(self.lang)
         most = max((question.value.worth for question in self.questions), default=0.0)
         rows = [
-            (str(one.column), bar(one.value.worth / most if most > 0 else 0.0), one.value.told(language))
+            (str(one.column), bar(one.value.worth / most if most > 0 else 0.0), one.value.text(language))
             for one in self.questions
         ]
         return (
@@ -230,15 +230,15 @@ class NextBest(Sequence[Question]):
         )
 
     def _skipped(self, language: Language) -> list[str]:
-        told = ((column, in_language(reason, language)) for column, reason in self.skipped.items())
-        return [language.say("named", name=column, what=reason) for column, reason in told]
+        reasons = ((column, in_language(reason, language)) for column, reason in self.skipped.items())
+        return [language.say("named", name=column, what=reason) for column, reason in reasons]
 
     def _advice(self, language: Language) -> str:
         if not self.questions:
             return language.say("nothing to ask", risk=f"{self.risk_now:.3g}")
         first = self.questions[0]
-        told = {"column": first.column, "worth": f"{first.value.worth:.3g}", "cost": f"{first.value.cost:.3g}"}
-        return language.say("ask nothing" if self.best is None else "ask next", **told)
+        values = {"column": first.column, "worth": f"{first.value.worth:.3g}", "cost": f"{first.value.cost:.3g}"}
+        return language.say("ask nothing" if self.best is None else "ask next", **values)
 
 
 def rank_facts(
@@ -253,8 +253,8 @@ def rank_facts(
     costs : what it costs to ask for each
     loss : costs that do not differ from row to row
     """
-    told = {column: fact for column, fact in facts.items() if not isinstance(fact, str)}
-    questions = [Question(column, _value(posterior, fact, costs[column], loss)) for column, fact in told.items()]
+    known = {column: fact for column, fact in facts.items() if not isinstance(fact, str)}
+    questions = [Question(column, _value(posterior, fact, costs[column], loss)) for column, fact in known.items()]
     questions.sort(key=lambda question: -question.value.net)  # stable: of equals the first column
     skipped = {column: reason for column, reason in facts.items() if isinstance(reason, str)}
     return NextBest(float(loss.expected_loss(posterior[None])[0]), tuple(questions), skipped)

@@ -124,8 +124,8 @@ class TermWeights:
         share /= share.sum()
         shift, weight = (np.tensordot(share, np.stack([found[i] for found in path]), 1) for i in range(2))
         mean = losses / used.weight.sum()
-        told = (float(mean[0]), float(mean.min())) if np.isfinite(mean[-1]) else (None, None)
-        return cls(names, weight, shift, log_prior, usual, 1 / float(path[0][1][0, 0]), len(used), *told)
+        means = (float(mean[0]), float(mean.min())) if np.isfinite(mean[-1]) else (None, None)
+        return cls(names, weight, shift, log_prior, usual, 1 / float(path[0][1][0, 0]), len(used), *means)
 
     @property
     def n_parameters(self) -> int:
@@ -165,10 +165,10 @@ class TermWeights:
 
     def __str__(self) -> str:
         stale = "; learned from other rows than are counted now: refresh learns them again" if self.is_stale else ""
-        told = f"weights {span(self.weight)} (one for all would be {1 / self.temperature:.3g})"
+        text = f"weights {span(self.weight)} (one for all would be {1 / self.temperature:.3g})"
         if self.before is None or self.after is None:
-            return f"{told}, {self.n_used} rows{stale}"
-        return f"{told}: log-loss of held-out rows {self.before:.4f} -> {self.after:.4f}, {self.n_used} rows{stale}"
+            return f"{text}, {self.n_used} rows{stale}"
+        return f"{text}: log-loss of held-out rows {self.before:.4f} -> {self.after:.4f}, {self.n_used} rows{stale}"
 
 
 def shares_of_one(log_prior: Array) -> Array:

@@ -177,11 +177,11 @@ class TextWeights:
 
     def __str__(self) -> str:
         stale = "; learned from other rows than are counted now: refresh learns them again" if self.is_stale else ""
-        told = f"weights of {self.machine.weight.shape[1]:,} words {span(self.machine.weight)}, read as {self.reading}"
+        text = f"weights of {self.machine.weight.shape[1]:,} words {span(self.machine.weight)}, read as {self.reading}"
         if self.log_loss is None or self.accuracy is None:
-            return f"{told}{stale}"
+            return f"{text}{stale}"
         held_out = f"held-out rows {100 * self.accuracy:.1f} % right, log-loss {self.log_loss:.4f}"
-        return f"{told}: {held_out}, {self.n_used:,} texts{stale}"
+        return f"{text}: {held_out}, {self.n_used:,} texts{stale}"
 
 
 def log_ratios(sums: Array) -> Array:

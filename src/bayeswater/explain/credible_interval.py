@@ -76,8 +76,8 @@ class CredibleIntervals:
             parts = (self.probability, self.low, self.high)
             p, low, high = (probability(float(part[i, k]), language) for part in parts)
             rows = language.say("one supports" if n in (0, 1) else "support", rows=language.how_many(n, "row"))
-            told = {"label": quoted(self.classes[k]), "p": p, "low": low, "high": high, "rows": rows}
-            lines.append(language.say("interval" if low != high else "interval ends", **told))
+            values = {"label": quoted(self.classes[k]), "p": p, "low": low, "high": high, "rows": rows}
+            lines.append(language.say("interval" if low != high else "interval ends", **values))
         if len(self) > SHOWN_ROWS:
             lines.append(language.say("more rows", n=len(self) - SHOWN_ROWS))
         return "\n".join(lines)

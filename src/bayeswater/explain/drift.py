@@ -110,14 +110,14 @@ class Drift:
 
     def to_frame(self) -> Any:
         """Give a line for each column and class, in the library of the rows that the first model learned from."""
-        told = [(column, own) for column in self.columns for own in column.by_class]
+        pairs = [(column, own) for column in self.columns for own in column.by_class]
         columns: dict[str, Any] = {
-            "column": [column.name for column, _ in told],
-            "what": [column.what for column, _ in told],
-            "changed": [column.has_changed for column, _ in told],
-            "class": [shown(own.label) for _, own in told],
-            "log_bayes_factor": [own.log_bayes_factor for _, own in told],
-            "words": [own.words for _, own in told],
+            "column": [column.name for column, _ in pairs],
+            "what": [column.what for column, _ in pairs],
+            "changed": [column.has_changed for column, _ in pairs],
+            "class": [shown(own.label) for _, own in pairs],
+            "log_bayes_factor": [own.log_bayes_factor for _, own in pairs],
+            "words": [own.words for _, own in pairs],
         }
         return write_frame(columns, self.library)
 
@@ -246,15 +246,15 @@ def in_words(figures: Figures) -> str:
     before, after = figures.before, figures.after
     if figures.unit != "share":
         first, *others = before
-        told = [f"{first} {before[first]:.4g} -> {after[first]:.4g} ({figures.size:.2g} {figures.unit})"]
-        return ", ".join([*told, *(f"{name} {before[name]:.4g} -> {after[name]:.4g}" for name in others)])
+        parts = [f"{first} {before[first]:.4g} -> {after[first]:.4g} ({figures.size:.2g} {figures.unit})"]
+        return ", ".join([*parts, *(f"{name} {before[name]:.4g} -> {after[name]:.4g}" for name in others)])
     order = sorted(before, key=lambda state: -abs(after[state] - before[state]))[:MOST_STATES]
-    told = [f"{shown(state)} {before[state]:.3f} -> {after[state]:.3f}" for state in order]
+    parts = [f"{shown(state)} {before[state]:.3f} -> {after[state]:.3f}" for state in order]
     for name, states in (("new", figures.new), ("gone", figures.gone)):
         if states:
             more = f" and {len(states) - MOST_STATES} more" * (len(states) > MOST_STATES)
-            told.append(f"{name}: {', '.join(map(shown, states[:MOST_STATES]))}{more}")
-    return ", ".join(told)
+            parts.append(f"{name}: {', '.join(map(shown, states[:MOST_STATES]))}{more}")
+    return ", ".join(parts)
 
 
 def _share(count: Array, k: int) -> float:

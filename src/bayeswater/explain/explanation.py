@@ -100,16 +100,16 @@ class RowExplanation:
     @cached_property
     def reasons(self) -> list[str]:
         """The largest contributions in words, for the decision or against it."""
-        told = [one for one in self._read if abs(one.contribution) > np.log(ALIKE)]
+        notable = [one for one in self._read if abs(one.contribution) > np.log(ALIKE)]
         say = self._language.say
-        return [say("named", name=self._what(one), what=self.how(one)) for one in told[:SHOWN_REASONS]]
+        return [say("named", name=self._what(one), what=self.how(one)) for one in notable[:SHOWN_REASONS]]
 
     @property
     def summary(self) -> str:
         """One line: the decision, what speaks for it and what against."""
-        told = [one for one in self._read if abs(one.contribution) > np.log(ALIKE)]
-        speaking_for = [self._named(one) for one in told if one.contribution > 0][:SHOWN_REASONS]
-        speaking_against = [self._named(one) for one in told if one.contribution < 0][:1]
+        notable = [one for one in self._read if abs(one.contribution) > np.log(ALIKE)]
+        speaking_for = [self._named(one) for one in notable if one.contribution > 0][:SHOWN_REASONS]
+        speaking_against = [self._named(one) for one in notable if one.contribution < 0][:1]
         say = self._language.say
         why = say("why", names=self._listed(speaking_for)) if speaking_for else say("why prior")
         but = say("but", name=speaking_against[0]) if speaking_against else ""
@@ -171,18 +171,18 @@ class RowExplanation:
 
     def _head(self) -> str:
         language, calibrated = self._language, self.calibrated_probability
-        told = {"prediction": quoted(self.prediction), "against": quoted(self.against)}
-        told["p"] = probability(self.probability, language)
+        values = {"prediction": quoted(self.prediction), "against": quoted(self.against)}
+        values["p"] = probability(self.probability, language)
         if calibrated is None:
-            return language.say("head", **told)
-        return language.say("head calibrated", **told, calibrated=probability(calibrated, language))
+            return language.say("head", **values)
+        return language.say("head calibrated", **values, calibrated=probability(calibrated, language))
 
     def lines(self) -> list[tuple[str, float, str]]:
         """Give what adds up, how much it is, and how it is said; their sum is the last."""
-        told, others = self._read[:SHOWN_COLUMNS], self._read[SHOWN_COLUMNS:]
+        listed, others = self._read[:SHOWN_COLUMNS], self._read[SHOWN_COLUMNS:]
         language = self._language
         rows = [(language.say(self._start), self.intercept, self._frequencies())]
-        rows += [(self._what(one), one.contribution, self.how(one)) for one in told]
+        rows += [(self._what(one), one.contribution, self.how(one)) for one in listed]
         if others:
             rest = float(sum(one.contribution for one in others))
             rows.append((language.how_many(len(others), "other column"), rest, ""))
@@ -231,8 +231,8 @@ class RowExplanation:
         say = self._language.say
         changes = [f"{on_one_line(turn.column)} {turn.change}" for turn in self.turns or self.turns_together]
         if self.turns:
-            told = [f"{change}{self._toward(turn)}" for change, turn in zip(changes, self.turns, strict=True)]
-            return say("turns", changes=say("semicolon").join(told))
+            alternatives = [f"{change}{self._toward(turn)}" for change, turn in zip(changes, self.turns, strict=True)]
+            return say("turns", changes=say("semicolon").join(alternatives))
         if self.turns_together:
             return say("two turn", changes=self._listed(changes), toward=self._toward(self.turns_together[0]))
         return say("none turns")

@@ -207,7 +207,7 @@ class Explanations(Sequence[RowExplanation]):
             names, contributions, intercept, log_odds, classes, verdicts, impossible, terms, views, decisions, library
         )
 
-    def told_in(self, lang: str, prior_is_set: bool = False) -> Self:
+    def in_language(self, lang: str, prior_is_set: bool = False) -> Self:
         """Give the same in the words of another language; a class prior that was set is no frequency of rows."""
         views = tuple(replace(view, language=Language.of(lang)) for view in self._views)
         return replace(self, lang=lang, _views=views, _prior_is_set=prior_is_set)
@@ -307,11 +307,15 @@ class Explanations(Sequence[RowExplanation]):
 
     def to_frame(self) -> Any:
         """Give a frame of one line for each row, in the library that the model was fitted with."""
-        told: dict[str, Any] = {"prediction": self.prediction, "against": self.against, "probability": self.probability}
+        figures: dict[str, Any] = {
+            "prediction": self.prediction,
+            "against": self.against,
+            "probability": self.probability,
+        }
         if self.calibrated_probability is not None:
-            told["calibrated_probability"] = self.calibrated_probability
-        told |= {"log_odds": self.log_odds, "intercept": self.intercept}
-        named = {f"({name})" if name in self.columns else name: values for name, values in told.items()}
+            figures["calibrated_probability"] = self.calibrated_probability
+        figures |= {"log_odds": self.log_odds, "intercept": self.intercept}
+        named = {f"({name})" if name in self.columns else name: values for name, values in figures.items()}
         return write_frame(named | dict(zip(self.columns, self.contributions.T, strict=True)), self._library)
 
     def __str__(self) -> str:

@@ -15,7 +15,7 @@ from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.explain.explanations import Explanations, Terms
 from bayeswater.explain.turning import Landscape
-from bayeswater.families.numbers import told
+from bayeswater.families.numbers import all_digits
 from bayeswater.families.view import CellUse, ColumnView, LastBlock, NumberOptions
 from bayeswater.inference.bends import Bowls
 from bayeswater.inference.gaussian_full import FullJoint, full_terms, independent_terms
@@ -118,7 +118,7 @@ class GaussianLandscape(Landscape):
         bends = bends[(bends > low) & (bends < high)]
 
         def in_words(number: float, side: str) -> str:
-            return view.language.say(side, value=told(number))
+            return view.language.say(side, value=all_digits(number))
 
         return NumberOptions(low, high, x, False, view.spread, bends, in_words=in_words)
 

@@ -102,11 +102,11 @@ def importance(model: Any, X: Any) -> Importances:
     finite = np.isfinite(size)
     mean = np.where(finite, size, 0.0).sum(axis=0) / np.maximum(finite.sum(axis=0), 1)
     prior = np.asarray(model.predict_proba({}))[0]
-    told = []
+    importance = []
     for name, value in zip(found.columns, mean.tolist(), strict=True):
         texts = some.column(name).slice(0, TEXT_ROWS).to_pylist() if name in some.column_names else []
-        told.append(ColumnImportance(name, information_of(model, name, prior, texts), value))
-    ranked = sorted(told, key=lambda one: -one.mean_log_odds)
+        importance.append(ColumnImportance(name, information_of(model, name, prior, texts), value))
+    ranked = sorted(importance, key=lambda one: -one.mean_log_odds)
     return Importances(tuple(ranked), len(places), library_of(X))
 
 

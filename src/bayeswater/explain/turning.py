@@ -186,7 +186,7 @@ class TurningSearch:
         found = [(round(one.most, 6), -round(self._plausible(one.j, one.far), 6), one) for one in brackets]
         turns: dict[int, Turn] = {}
         for _, _, one in sorted(found, key=lambda entry: (entry[0], entry[1], entry[2].j)):
-            turn = None if one.j in turns else self._told(one)
+            turn = None if one.j in turns else self._as_turn(one)
             if turn is not None:
                 turns[one.j] = turn
         return list(turns.values())[:MOST_TURNS]
@@ -229,19 +229,19 @@ class TurningSearch:
     def _plausible(self, j: int, cell: float) -> float:
         return float(log_evidence(self.land.with_cells(j, np.array([cell])))[0])
 
-    def _told(self, one: Bracket) -> Turn | None:
+    def _as_turn(self, one: Bracket) -> Turn | None:
         """Put a change in words; None where it can be told by no number that turns the decision."""
-        told = self._in_words(one.j, one.far, lambda cell: bool(self._turned(one.j, np.array([cell]))[0]))
-        if told is None:
+        found = self._in_words(one.j, one.far, lambda cell: bool(self._turned(one.j, np.array([cell]))[0]))
+        if found is None:
             return None
-        cell, value, change = told
+        cell, value, change = found
         return self._turn(one.j, change, value, self.land.with_cells(one.j, np.array([cell]))[0])
 
     def _in_words(self, j: int, cell: Any, turns: Any) -> tuple[Any, Any, str] | None:
         options = self.land.options[j]
         assert options is not None
         if isinstance(options, NumberOptions):
-            return options.told(float(cell), turns)
+            return options.rounded(float(cell), turns)
         return cell, options.value(cell), options.words(cell)
 
     def _turn(self, j: int, change: str, value: Any, log_joint: Array) -> Turn:
@@ -259,7 +259,7 @@ class TurningSearch:
         for n_numbers in (COARSE, FINE):
             found = self._pairs(pairs, n_numbers)
             pairs = [(i, j) for _, i, _, j, _ in found[:FINER_PAIRS]]
-        return self._told_together(*found[0][1:]) if found else []
+        return self._turns_together(*found[0][1:]) if found else []
 
     def _few(self, columns: Iterable[int], n_numbers: int) -> dict[int, tuple[Array, Array]]:
         options = ((j, self.land.options[j]) for j in columns)
@@ -297,22 +297,22 @@ class TurningSearch:
         most = np.argsort(-least, kind="stable")
         return {columns[k] for k in (*first, *most[:MOST_TOGETHER])}
 
-    def _told_together(self, i: int, cell: Any, j: int, other: Any) -> list[Turn]:
+    def _turns_together(self, i: int, cell: Any, j: int, other: Any) -> list[Turn]:
         """Move numbers back as far as the decision stays turned, one after the other, and put both in words."""
 
         def turned(a: Any, b: Any) -> bool:
             return bool(self._is_turned(self.land.with_pairs(i, np.array([a]), j, np.array([b])))[0])
 
         cell = self._moved_back(i, cell, lambda a: turned(a, other))
-        told = self._in_words(i, cell, lambda a: turned(a, other))
-        if told is None:
+        found = self._in_words(i, cell, lambda a: turned(a, other))
+        if found is None:
             return []
-        cell, value, change = told
+        cell, value, change = found
         other = self._moved_back(j, other, lambda b: turned(cell, b))
-        told = self._in_words(j, other, lambda b: turned(cell, b))
-        if told is None:
+        found = self._in_words(j, other, lambda b: turned(cell, b))
+        if found is None:
             return []
-        other, second, also = told
+        other, second, also = found
         log_joint = self.land.with_pairs(i, np.array([cell]), j, np.array([other]))[0]
         return [self._turn(i, change, value, log_joint), self._turn(j, also, second, log_joint)]
 

@@ -59,7 +59,7 @@ class ColumnCurve:
     period: float | None = None
     axis: str = "number"
 
-    def told_in(self, language: Language, column: Column | None) -> "ColumnCurve":
+    def in_language(self, language: Language, column: Column | None) -> "ColumnCurve":
         """Call bins, weekdays and months as a language does, and say what axis numbers have.
 
         `column` is how the model reads it.
@@ -111,11 +111,11 @@ def word_curve(column: str, names: Sequence[Any], probability: Array, counts: Ar
     """Give the words that tell a class best, with their probabilities and counts (n_classes, n_words) in each class."""
     shared = np.average(probability, axis=0, weights=np.maximum(counts.sum(axis=1), 1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        told = np.where(probability > 0, probability * np.log(probability / shared), 0.0)  # (n_classes, n_words)
-    each = max(1, MOST_WORDS // len(told))
-    best = np.argsort(-told, axis=1, kind="stable")[:, :each]
+        information = np.where(probability > 0, probability * np.log(probability / shared), 0.0)  # (n_classes, n_words)
+    each = max(1, MOST_WORDS // len(information))
+    best = np.argsort(-information, axis=1, kind="stable")[:, :each]
     chosen = np.unique(best)
-    chosen = chosen[np.argsort(-told[:, chosen].max(axis=0), kind="stable")]
+    chosen = chosen[np.argsort(-information[:, chosen].max(axis=0), kind="stable")]
     labels = [names[int(word)] for word in chosen]
     return ColumnCurve(column, "words", labels, probability[:, chosen].T, counts[:, chosen].T)
 

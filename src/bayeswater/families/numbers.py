@@ -220,7 +220,7 @@ class NumberView(ColumnView):
             seconds = "" if x % 60 == 0 else f":{x % 60:06.3f}".rstrip("0").rstrip(".")
             return self.language.say(side, value=clock(x) + seconds)
         is_time = dtype.startswith(IN_SECONDS) and not dtype.startswith("timestamp")
-        number = self.language.say("seconds", value=told(x)) if is_time else told(x)
+        number = self.language.say("seconds", value=all_digits(x)) if is_time else all_digits(x)
         return self.language.say(side, value=number)
 
     def expected(self, row: int, mean: float, low: float, high: float) -> tuple[float, bool]:
@@ -254,10 +254,10 @@ class CountView(NumberView):
         return self.language.say({"over": "at least", "under": "at most"}.get(side, side), value=int(count))
 
 
-def told(x: float) -> str:
+def all_digits(x: float) -> str:
     """Write a number with all its digits, as few as they are.
 
-    >>> told(52000.0), told(0.1234567), told(1e-300)
+    >>> all_digits(52000.0), all_digits(0.1234567), all_digits(1e-300)
     ('52000', '0.1234567', '1e-300')
     """
     return shown(x) if float(shown(x)) == x else repr(float(x))

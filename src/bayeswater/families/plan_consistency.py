@@ -66,8 +66,8 @@ def _require_family(column: Column, families: tuple[str, ...]) -> None:
             f"the spans of column {name!r} are {column.spans!r:.200}, and not values in each of its bins",
         )
     needed = {} if family in (IGNORED, NUMBER) else law_of(family).options
-    are_told = {option for option, _ in column.options} == set(needed) and all(n > 0 for _, n in column.options)
-    _require(are_told, f"column {name!r} of family {family!r} says {column.options!r:.200}")
+    are_given = {option for option, _ in column.options} == set(needed) and all(n > 0 for _, n in column.options)
+    _require(are_given, f"column {name!r} of family {family!r} says {column.options!r:.200}")
     is_text = family in OF_TEXT
     _require(is_text or column.analyser is None, f"column {name!r} has family {family!r}, but words are read from it")
     _require(not is_text or column.analyser is not None or is_block(column), f"column {name!r} does not say its words")

@@ -103,10 +103,10 @@ def warn_of_sparse_columns(counts: PairCounts, way_out: str, *, are_alone: bool)
 
 def cut_by_labels(plan: ColumnPlan, settings: Settings, discretize: str) -> tuple[Column, ...]:
     """Columns of numbers whose cuts depend on the labels of the rows."""
-    told = [settings.of(column) for column in plan.used]
+    given = [settings.of(column) for column in plan.used]
     return tuple(
         column
-        for column, said in zip(plan.used, told, strict=True)
+        for column, said in zip(plan.used, given, strict=True)
         if column.family == "binned" and said.cuts is None and method_of(said, discretize).needs_labels
     )
 

@@ -413,8 +413,8 @@ class StateFamily(Family):
     def read(self, sums: CategoryCounts, settings: Settings) -> StateBlock:
         """Choose or take the smoothing of each column."""
         missing_is_state = empty_is_state(sums, settings.missing)
-        told = [settings.alpha_of(column) for column in self.columns]
-        alpha = np.array([np.nan if own == AUTO else float(own) for own in told])
+        alphas = [settings.alpha_of(column) for column in self.columns]
+        alpha = np.array([np.nan if own == AUTO else float(own) for own in alphas])
         if np.isnan(alpha).any():
             best = best_alphas(sums.table, sums.start, missing_is_state=missing_is_state)
             alpha = np.where(np.isnan(alpha), best, alpha)

@@ -101,8 +101,8 @@ def two_laws(a: Any, b: Any, rows: tuple[Array, Array]) -> Iterator[ColumnFactor
 
 def _of_group(a: Any, b: Any, rows: tuple[Array, Array], columns: Sequence[Column]) -> Iterator[ColumnFactors]:
     a, b = a.aligned(b)
-    told = {column.name: column for column in columns}
-    yield from _values(a, b, told)
+    by_name = {column.name: column for column in columns}
+    yield from _values(a, b, by_name)
     for name, cells in _cells(a, b):
         there = [np.broadcast_to(part, all_rows.shape) for part, all_rows in zip(cells, rows, strict=True)]
         absent = [np.maximum(all_rows - part, 0) for part, all_rows in zip(there, rows, strict=True)]
@@ -134,11 +134,11 @@ def _together(n: Array, f: Array) -> tuple[Array, Array]:
 
     Where a row is in the first set with a chance f, it tells by its variance f (1 - f).
     """
-    told = f * (1 - f)
-    whole = (n * told).sum(axis=0)
-    is_told = whole > 0
-    chance = np.where(is_told, (n * told * f).sum(axis=0) / np.where(is_told, whole, 1.0), 0.5)
-    return told / (chance * (1 - chance)), chance
+    variance = f * (1 - f)
+    whole = (n * variance).sum(axis=0)
+    varies = whole > 0
+    chance = np.where(varies, (n * variance * f).sum(axis=0) / np.where(varies, whole, 1.0), 0.5)
+    return variance / (chance * (1 - chance)), chance
 
 
 def with_all_classes(a: Array, b: Array) -> tuple[Array, Array]:
@@ -285,36 +285,36 @@ def _rates_factor(a: Rates, b: Rates, dispersion: Array) -> Array:
 def _of_shares(name: str, what: str, states: Sequence[Any], a: Array, b: Array) -> ColumnFactors:
     """Weigh two laws of states, from counts (n_states, n_classes)."""
     *factor, common = shares_factor(*with_all_classes(a, b))
-    return ColumnFactors(name, what, np.array(factor), _shares_told(states, a, b), float(common))
+    return ColumnFactors(name, what, np.array(factor), _share_figures(states, a, b), float(common))
 
 
 @singledispatch
-def _values(a: Any, b: Any, told: dict[str, Column]) -> Iterator[ColumnFactors]:
+def _values(a: Any, b: Any, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
     """Weigh two laws against one for each column of sums of a kind; sums that have no law are left out."""
     return iter(())
 
 
 @_values.register
-def _(a: CategoryCounts, b: CategoryCounts, told: dict[str, Column]) -> Iterator[ColumnFactors]:
+def _(a: CategoryCounts, b: CategoryCounts, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
     for j, variable in enumerate(a.schema):
-        column = told.get(variable.name)
+        column = columns.get(variable.name)
         states = tuple(variable.states) if column is None or column.cuts is None else tuple(bin_labels(column))
         counts = [part.of_column(j).astype(np.float64) for part in (a, b)]
         yield _of_shares(variable.name, "values", states, *counts)
 
 
 @_values.register
-def _(a: Moments, b: Moments, told: dict[str, Column]) -> Iterator[ColumnFactors]:
-    yield from _normal(a, told, *((part.weight, part.mean, part.scatter) for part in (a, b)))
+def _(a: Moments, b: Moments, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
+    yield from _normal(a, columns, *((part.weight, part.mean, part.scatter) for part in (a, b)))
 
 
 @_values.register
-def _(a: Scatter, b: Scatter, told: dict[str, Column]) -> Iterator[ColumnFactors]:
-    yield from _normal(a, told, *((part.cells, part.means, part.squares) for part in (a, b)))
+def _(a: Scatter, b: Scatter, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
+    yield from _normal(a, columns, *((part.cells, part.means, part.squares) for part in (a, b)))
 
 
 def _normal(
-    of: ColumnStatistic, told: dict[str, Column], a: tuple[Array, ...], b: tuple[Array, ...]
+    of: ColumnStatistic, columns: dict[str, Column], a: tuple[Array, ...], b: tuple[Array, ...]
 ) -> Iterator[ColumnFactors]:
     shape = (of.n_classes, of.n_columns)
     here, there = (tuple(np.broadcast_to(x, shape).astype(np.float64) for x in part) for part in (a, b))
@@ -322,14 +322,14 @@ def _normal(
     of_class = np.array(factor).reshape(shape)
     for j in range(of.n_columns):
         name = of.column_name(j)
-        is_log = name in told and told[name].family == "lognormal"
+        is_log = name in columns and columns[name].family == "lognormal"
         own = [tuple(x[:, j] for x in part) for part in (here, there)]
-        told_of = _numbers_told(own[0], own[1], is_log=is_log)
-        yield ColumnFactors(name, "values", of_class[:, j], told_of, float(common[j]))
+        figures_of = _number_figures(own[0], own[1], is_log=is_log)
+        yield ColumnFactors(name, "values", of_class[:, j], figures_of, float(common[j]))
 
 
 @_values.register
-def _(a: CountTotals, b: CountTotals, told: dict[str, Column]) -> Iterator[ColumnFactors]:
+def _(a: CountTotals, b: CountTotals, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
     dispersion = np.full(a.n_columns, np.inf)
     if isinstance(a, DispersedTotals) and isinstance(b, DispersedTotals):
         dispersion = DISPERSIONS[(a + b).log_evidences().argmax(axis=0)]
@@ -338,11 +338,11 @@ def _(a: CountTotals, b: CountTotals, told: dict[str, Column]) -> Iterator[Colum
     for j in range(a.n_columns):
         means = [part.total[:, j] / np.maximum(part.weight[:, j], 1) for part in (a, b)]
         own, common = factor[:-1, j], float(factor[-1, j])
-        yield ColumnFactors(a.column_name(j), "values", own, _means_told(*means), common)
+        yield ColumnFactors(a.column_name(j), "values", own, _mean_figures(*means), common)
 
 
 @_values.register
-def _(a: ShareSums, b: ShareSums, told: dict[str, Column]) -> Iterator[ColumnFactors]:
+def _(a: ShareSums, b: ShareSums, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
     for j in range(a.n_columns):
         parts = [np.stack([p.weight[:, j], p.from_zero[:, j], p.from_one[:, j]]).astype(float) for p in (a, b)]
         factor = np.zeros(a.n_classes)
@@ -353,30 +353,30 @@ def _(a: ShareSums, b: ShareSums, told: dict[str, Column]) -> Iterator[ColumnFac
                 factor[k] = beta_log_evidence(*own).sum() - beta_log_evidence(*own.sum(axis=1, keepdims=True)).sum()
                 shapes = [beta_parameters(np.array(-z / n), np.array(-o / n)) for n, z, o in own.T]
                 means[:, k] = [float(p / (p + q)) for p, q in shapes]
-        yield ColumnFactors(a.column_name(j), "values", factor, _means_told(*means))
+        yield ColumnFactors(a.column_name(j), "values", factor, _mean_figures(*means))
 
 
 @_values.register
-def _(a: CircleSums, b: CircleSums, told: dict[str, Column]) -> Iterator[ColumnFactors]:
+def _(a: CircleSums, b: CircleSums, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
     for j in range(a.n_columns):
         at = [(p.cosines[:, j] - p.weight[:, j]) + 1j * (p.sines[:, j] - p.weight[:, j]) for p in (a, b)]
         n = [p.weight[:, j].astype(np.float64) for p in (a, b)]
         both = circle_log_evidence(n[0] + n[1], np.abs(at[0] + at[1]), 1.0)
         factor = sum(circle_log_evidence(w, np.abs(z), 1.0) for w, z in zip(n, at, strict=True)) - both
-        period = dict(told[a.column_name(j)].options).get("period", 1.0) if a.column_name(j) in told else 1.0
+        period = dict(columns[a.column_name(j)].options).get("period", 1.0) if a.column_name(j) in columns else 1.0
         turns = [np.angle(z) / (2 * np.pi) % 1.0 for z in at]
-        yield ColumnFactors(a.column_name(j), "values", np.asarray(factor), _turns_told(period, *turns))
+        yield ColumnFactors(a.column_name(j), "values", np.asarray(factor), _angle_figures(period, *turns))
 
 
 @_values.register
-def _(a: BinaryCounts, b: BinaryCounts, told: dict[str, Column]) -> Iterator[ColumnFactors]:
+def _(a: BinaryCounts, b: BinaryCounts, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
     for j in range(a.n_columns):
         counts = [np.stack([p.present[:, j], p.absent[:, j]]).astype(np.float64) for p in (a, b)]
         yield _of_shares(a.column_name(j), "values", ("present",), *counts)
 
 
 @_values.register
-def _(a: FeatureSums, b: FeatureSums, told: dict[str, Column]) -> Iterator[ColumnFactors]:
+def _(a: FeatureSums, b: FeatureSums, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
     for j in range(a.n_columns):
         own = [(p.feature_sum[:, j], p.feature_sum.sum(axis=1)) for p in (a, b)]
         counts = [np.stack([x, np.maximum(whole - x, 0)]).astype(np.float64) for x, whole in own]
@@ -384,7 +384,7 @@ def _(a: FeatureSums, b: FeatureSums, told: dict[str, Column]) -> Iterator[Colum
 
 
 @_values.register
-def _(a: TextSums, b: TextSums, told: dict[str, Column]) -> Iterator[ColumnFactors]:
+def _(a: TextSums, b: TextSums, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
     used = np.flatnonzero((a.present + b.present).any(axis=0))
     if not len(used):
         return
@@ -397,23 +397,23 @@ def _(a: TextSums, b: TextSums, told: dict[str, Column]) -> Iterator[ColumnFacto
     words = [a.vocabulary.states[j] for j in used.tolist()]
     before, after = (count[0] / np.maximum(count.sum(axis=0), 1) for count in counts)
 
-    def told_of(k: int) -> Figures:
+    def figures_of(k: int) -> Figures:
         best = np.argsort(-factor[k], kind="stable")[:3]
         largest = float(np.abs(after[k, best] - before[k, best]).max(initial=0.0))
         first, second = ({words[i]: float(part[k, i]) for i in best.tolist()} for part in (before, after))
         return Figures(first, second, largest, "share")
 
     *of_class, common = logsumexp(factor, axis=1) - np.log(len(used))
-    yield ColumnFactors(a.name, "values", np.array(of_class), told_of, float(common))
+    yield ColumnFactors(a.name, "values", np.array(of_class), figures_of, float(common))
 
 
 # ---------------------------------------------------------------------- what is told
 
 
-def _shares_told(states: Sequence[Any], a: Array, b: Array) -> Callable[[int], Figures]:
+def _share_figures(states: Sequence[Any], a: Array, b: Array) -> Callable[[int], Figures]:
     """Tell the shares of states from counts (n_states or more, n_classes)."""
 
-    def told_of(k: int) -> Figures:
+    def figures_of(k: int) -> Figures:
         shares = [(part[:, k] / max(part[:, k].sum(), 1e-300))[: len(states)] for part in (a, b)]
         before, after = (dict(zip(states, part.tolist(), strict=True)) for part in shares)
         new = tuple(s for s in states if after[s] > 0 and not before[s] > 0) if len(states) > 1 else ()
@@ -421,13 +421,13 @@ def _shares_told(states: Sequence[Any], a: Array, b: Array) -> Callable[[int], F
         size = float(np.abs(shares[1] - shares[0]).max(initial=0.0))
         return Figures(before, after, size, "share", new, gone)
 
-    return told_of
+    return figures_of
 
 
-def _numbers_told(a: tuple[Array, ...], b: tuple[Array, ...], *, is_log: bool) -> Callable[[int], Figures]:
+def _number_figures(a: tuple[Array, ...], b: tuple[Array, ...], *, is_log: bool) -> Callable[[int], Figures]:
     """Tell mean and deviation, of logarithms the median in the place of the mean."""
 
-    def told_of(k: int) -> Figures:
+    def figures_of(k: int) -> Figures:
         (n, mean, scatter), (m, new_mean, new_scatter) = ([float(x[k]) for x in part] for part in (a, b))
         deviations = [float(np.sqrt(s / max(w, 1.0))) for w, s in ((n, scatter), (m, new_scatter))]
         pooled = float(np.sqrt((scatter + new_scatter) / max(n + m, 1.0)))
@@ -439,26 +439,26 @@ def _numbers_told(a: tuple[Array, ...], b: tuple[Array, ...], *, is_log: bool) -
         size = abs(new_mean - mean) / pooled if pooled > 0 else 0.0 if mean == new_mean else float("inf")
         return Figures(before, after, size, "deviations")
 
-    return told_of
+    return figures_of
 
 
-def _means_told(before: Array, after: Array) -> Callable[[int], Figures]:
+def _mean_figures(before: Array, after: Array) -> Callable[[int], Figures]:
     """Tell means, and how many times the smaller the larger is."""
 
-    def told_of(k: int) -> Figures:
+    def figures_of(k: int) -> Figures:
         low, high = sorted((float(before[k]), float(after[k])))
         times = high / low if low > 0 else 1.0 if high == low else float("inf")
         return Figures({"mean": float(before[k])}, {"mean": float(after[k])}, times, "times")
 
-    return told_of
+    return figures_of
 
 
-def _turns_told(period: float, before: Array, after: Array) -> Callable[[int], Figures]:
+def _angle_figures(period: float, before: Array, after: Array) -> Callable[[int], Figures]:
     """Tell mean directions, and which part of the circle lies between them."""
 
-    def told_of(k: int) -> Figures:
+    def figures_of(k: int) -> Figures:
         apart = abs(float(after[k] - before[k]))
         first, second = ({"mean": float(turn[k]) * period} for turn in (before, after))
         return Figures(first, second, min(apart, 1 - apart), "of the circle")
 
-    return told_of
+    return figures_of

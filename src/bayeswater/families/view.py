@@ -101,8 +101,8 @@ class NumberOptions:
         up = [*start, *(cell for cell in inside if cell > self.start)]
         return [up, [*start, *(cell for cell in reversed(inside) if cell < self.start)]]
 
-    def told(self, cell: float, turns: Callable[[float], bool]) -> tuple[float, Any, str] | None:
-        """Give a number that turns the decision as it is told: with few digits, of no less effect, within the range.
+    def rounded(self, cell: float, turns: Callable[[float], bool]) -> tuple[float, Any, str] | None:
+        """Give a number that turns the decision with few digits, of no less effect, within the range.
 
         Returns the cell, its value and how it is put in words; None where no whole number does.
         """

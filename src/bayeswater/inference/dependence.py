@@ -347,10 +347,10 @@ class Dependence(ParentColumns):
         for i in np.flatnonzero(self.gaps(states).any(axis=1)).tolist():
             pairs[i] = 0.0
             order = [j for j in self.from_roots if j in self.used]
-            told = np.tile(self.n_states, (len(order) + 1, 1))
+            revealed = np.tile(self.n_states, (len(order) + 1, 1))
             for place, j in enumerate(order, start=1):
-                told[place:, j] = states[i, j]
-            joint = self.log_likelihood(told, None, use_loop=False)
+                revealed[place:, j] = states[i, j]
+            joint = self.log_likelihood(revealed, None, use_loop=False)
             ratio = log_ratio(joint[:, chosen[i]], joint[:, against[i]])
             with np.errstate(invalid="ignore"):
                 steps = np.diff(ratio)

@@ -174,10 +174,10 @@ class Forest:
         hard = np.flatnonzero(self._has_gap(states))
         for i in hard.tolist():
             order = self._from_leaves[::-1]
-            told = np.tile(self.estimate.n_states, (len(order) + 1, 1))
+            revealed = np.tile(self.estimate.n_states, (len(order) + 1, 1))
             for place, j in enumerate(order, start=1):
-                told[place:, j] = states[i, j]
-            terms[i, order] = np.diff(self.summed(told), axis=0)
+                revealed[place:, j] = states[i, j]
+            terms[i, order] = np.diff(self.summed(revealed), axis=0)
         return terms
 
     def pair_terms(self, block: Array, chosen: Array, against: Array) -> tuple[Array, Array]:

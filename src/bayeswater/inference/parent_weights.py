@@ -214,7 +214,7 @@ def _conditionals(estimate: PairEstimate, slots: Array, is_child: Array) -> Iter
     """Give log P(x_j | y, x_i) of some rows at a time: (n_rows, parent, child, n_classes), 0 where nothing is told."""
     for rows, count, observed in _pairs(estimate, slots, None):
         terms = log_share(count, observed, estimate.cell[:, None], estimate.n_states[:, None])
-        yield rows, np.where(_are_told(estimate, slots[rows], is_child)[..., None], terms, 0.0)
+        yield rows, np.where(_are_known(estimate, slots[rows], is_child)[..., None], terms, 0.0)
 
 
 def own_class_of_few_rows(estimate: PairEstimate, slots: Array, codes: Array, removed: Array, is_child: Array) -> Array:
@@ -222,12 +222,12 @@ def own_class_of_few_rows(estimate: PairEstimate, slots: Array, codes: Array, re
     total = np.zeros(slots.T.shape)
     for rows, count, observed in _pairs(estimate, slots, codes):
         terms = log_share(count, observed, estimate.cell, estimate.n_states, removed[rows, None, None])
-        there = _are_told(estimate, slots[rows], is_child)
+        there = _are_known(estimate, slots[rows], is_child)
         total[:, rows] = np.where(there, terms, 0.0).sum(axis=2).T
     return total
 
 
-def _are_told(estimate: PairEstimate, slots: Array, is_child: Array) -> Array:
+def _are_known(estimate: PairEstimate, slots: Array, is_child: Array) -> Array:
     """Which pairs of a parent and a child say something: (n_rows, n_columns, n_columns)."""
     is_state = estimate.is_state[slots]
     return is_state[:, :, None] & (is_state & is_child)[:, None] & ~np.eye(slots.shape[1], dtype=bool)

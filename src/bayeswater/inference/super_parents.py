@@ -274,9 +274,9 @@ class SuperParents:
         alone = ~weight.any(axis=1)
         terms = self.naive.terms(slots[alone])
         at = np.arange(len(terms))
-        told = np.zeros((len(terms), len(own), len(own)))
-        told[:, own, own] = log_ratio(terms[at, :, chosen[alone]], terms[at, :, against[alone]])
-        pairs[alone] = told
+        naive = np.zeros((len(terms), len(own), len(own)))
+        naive[:, own, own] = log_ratio(terms[at, :, chosen[alone]], terms[at, :, against[alone]])
+        pairs[alone] = naive
         intercept = np.where(alone, prior, prior * shares.sum(axis=1))
         if self.prior.shift is not None:
             intercept += log_ratio(self.prior.shift[chosen], self.prior.shift[against])
@@ -308,8 +308,8 @@ class SuperParents:
             for j in range(estimate.n_columns):
                 states[:, j] = draw_states(share[estimate.start[j] : estimate.start[j + 1] - 1].T[codes], rng)
             return states
-        told = mutual_information(estimate.states) if self.weighted else np.ones(estimate.n_columns)
-        weight = self.is_parent * (told if (told * self.is_parent).any() else 1.0)
+        information = mutual_information(estimate.states) if self.weighted else np.ones(estimate.n_columns)
+        weight = self.is_parent * (information if (information * self.is_parent).any() else 1.0)
         share = np.exp(estimate.log_joint) * estimate.can_be_drawn[:, None]  # P(y, x_i)
         of_class = np.add.reduceat(share, estimate.start[:-1])  # P(y) by each parent: (n_columns, n_classes)
         parent = draw_states((weight[:, None] * of_class).T[codes], rng)
@@ -332,19 +332,27 @@ class SuperParents:
 
     def weight(self, slots: Array) -> Array:
         """Weight of each column as a parent: (n_rows, n_columns)."""
-        return self._weight_of_slot[slots] if not self.weighted else _told(self._weight_of_slot[slots], self._told)
+        return (
+            self._weight_of_slot[slots]
+            if not self.weighted
+            else _by_information(self._weight_of_slot[slots], self._information)
+        )
 
     def weight_without(self, slots: Array, codes: Array, removed: Array) -> Array:
         """The same, each row taken out of the counts."""
         weight = self._can_be_parent(slots, removed[:, None]).astype(np.float64)
-        return _told(weight, information_without(self.estimate, slots, codes, removed)) if self.weighted else weight
+        return (
+            _by_information(weight, information_without(self.estimate, slots, codes, removed))
+            if self.weighted
+            else weight
+        )
 
     @cached_property
     def _weight_of_slot(self) -> Array:
         return self._can_be_parent(np.arange(self.estimate.n_slots), 0.0).astype(np.float64)
 
     @cached_property
-    def _told(self) -> Array:
+    def _information(self) -> Array:
         return mutual_information(self.estimate.states)
 
     def _can_be_parent(self, slots: Array, removed: Any) -> Array:
@@ -360,10 +368,10 @@ class SuperParents:
         return (slice(first, first + size) for first in range(0, n_rows, size))
 
 
-def _told(weight: Array, information: Array) -> Array:
+def _by_information(weight: Array, information: Array) -> Array:
     """Weigh parents by what they tell; in a row where none tells anything, all are equal."""
-    told = weight * information
-    return np.where(told.any(axis=1, keepdims=True), told, weight)
+    informed = weight * information
+    return np.where(informed.any(axis=1, keepdims=True), informed, weight)
 
 
 def log_average(log_joint: Array, weight: Array) -> Array:

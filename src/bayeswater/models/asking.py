@@ -127,9 +127,9 @@ def facts_of_columns(
         found = [of_column[column.name] for column in plan.used if column.source == source]
         if found and _is_missing(raw, source):
             reasons = [fact for fact in found if isinstance(fact, str)]
-            told = [fact for fact in found if not isinstance(fact, str)]
+            known = [fact for fact in found if not isinstance(fact, str)]
             # A density comes first: its regions hang on what the other parts of a date say.
-            facts[source] = reasons[0] if reasons else sorted(told, key=lambda fact: not isinstance(fact, RegionFact))
+            facts[source] = reasons[0] if reasons else sorted(known, key=lambda fact: not isinstance(fact, RegionFact))
     return facts
 
 

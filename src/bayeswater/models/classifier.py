@@ -548,8 +548,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             return model.explain(X, against, lang=lang)
         alongside, X = Alongside(self._library, index_of(X)), in_styles(materialised(X), self.read_as_.styles)
         table = self._table(X)
-        told = self._decided(table).compared(against, self._class_variable), self._decisions(table)
-        return self._reasons(X, table, ExplainedRows(*told, self.classes_, alongside)).told_in(lang, prior_is_set(self))
+        compared = self._decided(table).compared(against, self._class_variable), self._decisions(table)
+        return self._reasons(X, table, ExplainedRows(*compared, self.classes_, alongside)).in_language(
+            lang, prior_is_set(self)
+        )
 
     def curve(self, column: str) -> ColumnCurve:
         """Give what was learned of a column in each class, as plain data for a picture.

@@ -173,10 +173,10 @@ def agreed_classes(classes: Any, known: Variable | None, *, are_fixed: bool) -> 
 
 def column_place(column: Any, names: Sequence[str], parameter: str) -> int:
     """Place of a column among those that are used, by its name or, in a table without names, by its position."""
-    told = column_name(None, int(column)) if isinstance(column, int | np.integer) else column
-    if isinstance(column, bool) or told not in names:
+    name = column_name(None, int(column)) if isinstance(column, int | np.integer) else column
+    if isinstance(column, bool) or name not in names:
         raise ParameterError(f"{parameter} names {column!r}, but there is no such column; there are {list(names)[:10]}")
-    return list(names).index(told)
+    return list(names).index(name)
 
 
 def note_columns(estimator: Any, X: Any) -> str | None:

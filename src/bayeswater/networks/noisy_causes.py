@@ -526,15 +526,15 @@ def as_noisy_max(rule: Conditional, variable: Variable, parents: Parents) -> Noi
         return None
     effect = variable.code_of[rule.present]
 
-    def told(strength: float) -> tuple[float, ...]:
+    def effect_row(strength: float) -> tuple[float, ...]:
         return (strength, 1.0 - strength) if effect == 0 else (1.0 - strength, strength)
 
     causes = {}
     for parent in parents:
         strengths = rule.strengths(parent)
         strongest_first = np.argsort(-strengths, kind="stable").tolist()
-        causes[parent.name] = {parent.states[code]: told(float(strengths[code])) for code in strongest_first}
-    return NoisyMax(causes, told(float(rule.leak)), (variable.states[effect], variable.states[1 - effect]))
+        causes[parent.name] = {parent.states[code]: effect_row(float(strengths[code])) for code in strongest_first}
+    return NoisyMax(causes, effect_row(float(rule.leak)), (variable.states[effect], variable.states[1 - effect]))
 
 
 def _require_two_states(variable: Variable, present: Any, where: str) -> None:

@@ -129,7 +129,7 @@ def regressions_of(given: Any, name: str, discrete: Sequence[Variable], numeric:
         own = rows.pop(states, None)
         if not isinstance(own, LinearGaussian):
             raise ParameterError(
-                f"{name!r} has no LinearGaussian for {_told(discrete, states)}; its keys are states of "
+                f"{name!r} has no LinearGaussian for {_configuration(discrete, states)}; its keys are states of "
                 f"{[parent.name for parent in discrete]}, such as {states if len(states) > 1 else states[:1]}"
             )
         unknown = [parent for parent in own.slopes if parent not in numeric]
@@ -148,6 +148,6 @@ def regressions_of(given: Any, name: str, discrete: Sequence[Variable], numeric:
     return Regressions(intercept, slopes, variance)
 
 
-def _told(discrete: Sequence[Variable], states: Sequence[Any]) -> str:
-    told = ", ".join(f"{parent.name}={state!r}" for parent, state in zip(discrete, states, strict=True))
-    return told or "no discrete parents"
+def _configuration(discrete: Sequence[Variable], states: Sequence[Any]) -> str:
+    text = ", ".join(f"{parent.name}={state!r}" for parent, state in zip(discrete, states, strict=True))
+    return text or "no discrete parents"

@@ -124,7 +124,7 @@ class ColumnDisplay(ModelDisplay):
         'x0'
         """
         plan = getattr(estimator, "columns_", None)
-        curve = estimator.curve(column).told_in(EN, None if plan is None else plan[column])
+        curve = estimator.curve(column).in_language(EN, None if plan is None else plan[column])
         return cls(curve, np.asarray(estimator.classes_).tolist()).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
@@ -552,7 +552,7 @@ class NomogramDisplay(ModelDisplay):
         names = estimator.feature_names_in_.tolist() if plan is None else [column.name for column in plan]
         found = ((name, curve_or_none(estimator, name)) for name in names)
         curves = [
-            curve.told_in(EN, None if plan is None else plan[name])
+            curve.in_language(EN, None if plan is None else plan[name])
             for name, curve in found
             if curve is not None and curve.kind != "words"
         ]

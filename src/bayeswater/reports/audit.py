@@ -131,8 +131,8 @@ class Audit:
     def title(self) -> str:
         """What was audited."""
         n = f"{self.n_rows:,.6g}"
-        told = {"group": self.group, "n": n, "k": len(self.groups), "positive": repr(self.positive)}
-        return on_one_line(self._language.say("audit title", **told))
+        values = {"group": self.group, "n": n, "k": len(self.groups), "positive": repr(self.positive)}
+        return on_one_line(self._language.say("audit title", **values))
 
     def cells(self) -> list[list[str]]:
         """Give a line for each figure: its name, and what it is in each group."""
@@ -148,7 +148,7 @@ class Audit:
 
     def sentences(self) -> list[str]:
         """Say which figures differ, which columns carry that, and what all this does not say."""
-        say, told, n_looks = self._language.say, [], 0
+        say, lines, n_looks = self._language.say, [], 0
         compared = self.groups[:1] if len(self.groups) == 2 else self.groups  # of two, each is the rest of the other
         for one in compared:
             for name, found in one.differences.items():
@@ -156,14 +156,14 @@ class Audit:
                 if found is not None and not found.includes_zero:
                     size = self._measured(_size(found))
                     way = "more than" if found.value > 0 else "less than"
-                    told.append(say(way, figure=self._named(name), value=size, a=self._label(one)))
-        if not told:
-            told.append(say("no difference"))
-        told.append(say("many looks", n=n_looks, k=f"{0.05 * n_looks:.2g}"))
+                    lines.append(say(way, figure=self._named(name), value=size, a=self._label(one)))
+        if not lines:
+            lines.append(say("no difference"))
+        lines.append(say("many looks", n=n_looks, k=f"{0.05 * n_looks:.2g}"))
         carried = [self._carried(one) for one in compared if one.log_odds is not None]
         if carried:
-            told += [*carried, say("no cause")]
-        return [on_one_line(line) for line in (*told, *self.notes)]
+            lines += [*carried, say("no cause")]
+        return [on_one_line(line) for line in (*lines, *self.notes)]
 
     def _carried(self, one: GroupAudit) -> str:
         """Say how far the log-odds of a group are from those of the others, and which columns have a part in it."""
@@ -201,8 +201,8 @@ class Audit:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        told = "".join(f"<li>{markup(line)}</li>" for line in self.sentences())
-        return paragraphs([self.title]) + html_table(self.heads(), self.cells()) + Safe(f"<ul>{told}</ul>")
+        items = "".join(f"<li>{markup(line)}</li>" for line in self.sentences())
+        return paragraphs([self.title]) + html_table(self.heads(), self.cells()) + Safe(f"<ul>{items}</ul>")
 
 
 OF_CLASS = ("frequency", "decided")
@@ -289,7 +289,7 @@ def audit(
     reads = rows.name in getattr(model, "feature_names_in_", ())
     if isinstance(group, str):
         notes.append(language.say("reads group" if reads else "reads no group", group=rows.name))
-    notes += [language.say(key, **told) for key, told in parts.notes]
+    notes += [language.say(key, **values) for key, values in parts.notes]
     found = []
     for g, label in enumerate(labels):
         inside = codes == g

@@ -142,7 +142,7 @@ def model_report(
     known = np.flatnonzero(codes >= 0)
     if not len(known):
         raise DataError(f"no row is of a class that the model knows, {labels[:10]}; is {target!r} the right column?")
-    told = [*notes, *([language.say("left out", n=len(codes) - len(known))] if len(known) < len(codes) else [])]
+    warned = [*notes, *([language.say("left out", n=len(codes) - len(known))] if len(known) < len(codes) else [])]
     k = len(labels) - 1 if positive is None else labels.index(positive)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", BayesWarning)
@@ -156,10 +156,10 @@ def model_report(
             fixed = costs if costs is not None and not costs.table.by_row else None
             found = audit(model, rows.table, target, group=group, positive=labels[k], loss=fixed, lang=lang)
             parts.append(section(language.say("by group"), scrolled(Safe(found._repr_html_()))))
-    told += dict.fromkeys(
+    warned += dict.fromkeys(
         retold(str(one.message), language) for one in caught if issubclass(one.category, BayesWarning)
     )
-    parts.append(_warned(rows, told))
+    parts.append(_warned(rows, warned))
     title = language.say("report title", target=target)
     return page(title, parts, language.say("made by", version=__version__), lang)
 
@@ -350,7 +350,7 @@ def _curve(rows: ReportedRows, name: str) -> ColumnCurve | None:
     if found is None or found.kind == "words":
         return None
     plan = getattr(rows.model, "columns_", None)
-    return found if plan is None else found.told_in(Language.of(rows.language.code), plan[name])
+    return found if plan is None else found.in_language(Language.of(rows.language.code), plan[name])
 
 
 def _ends(rows: ReportedRows, column: str) -> tuple[float, float]:
@@ -383,16 +383,16 @@ def _six_rows(rows: ReportedRows) -> Safe:
         for i in places:
             truth = {} if kind == "surest right" else {"truth": repr(rows.labels[rows.codes[i]])}
             try:
-                told = rows.model.explain(rows.X.take([int(i)]), lang=rows.language.code)[0]._repr_html_()
+                html = rows.model.explain(rows.X.take([int(i)]), lang=rows.language.code)[0]._repr_html_()
             except (AttributeError, BayesError, NotImplementedError) as error:
                 return section(say("six rows"), note(str(error)))
-            parts.append(subsection(say(kind, row=f"{int(i) + 1:,}", **truth), scrolled(Safe(told))))
+            parts.append(subsection(say(kind, row=f"{int(i) + 1:,}", **truth), scrolled(Safe(html))))
     return section(say("six rows"), *parts)
 
 
-def _warned(rows: ReportedRows, told: list[str]) -> Safe:
+def _warned(rows: ReportedRows, notes: list[str]) -> Safe:
     say = rows.language.say
-    lines = list(told)
+    lines = list(notes)
     plan = getattr(rows.model, "columns_", ())
     lines += [
         say("column left out", column=own.name, why=retold(own.why, rows.language))
@@ -430,7 +430,7 @@ def cost_section(loss: Loss, log_proba: Array, codes: Array, table: Any, languag
         rules.append((say("likeliest"), realised([labels[k] for k in log_proba.argmax(axis=1)])))
     constant = min(((action, realised([action] * len(truth))) for action in actions), key=lambda one: one[1].value)
     rules.append((say("always", action=repr(constant[0])), constant[1]))
-    told = [(name, say("measured", **{part: f"{x:.4g}" for part, x in own._asdict().items()})) for name, own in rules]
+    lines = [(name, say("measured", **{part: f"{x:.4g}" for part, x in own._asdict().items()})) for name, own in rules]
     expected = float(np.mean(loss.expected_loss(log_proba=log_proba, X=table)))
     shape = len(labels), len(actions)
     count = np.bincount(codes * shape[1] + best, minlength=shape[0] * shape[1]).reshape(shape)
@@ -443,7 +443,7 @@ def cost_section(loss: Loss, log_proba: Array, codes: Array, table: Any, languag
     return section(
         say("costs"),
         scrolled(Safe(cost_html(loss.table, f"{say('taken')} \\ {say('truth')}"))),
-        html_table((say("rule"), say("cost")), told),
+        html_table((say("rule"), say("cost")), lines),
         note(say("costs note", expected=f"{expected:.4g}")),
         subsection(say("decisions"), scrolled(html_table(heads, cells))),
     )

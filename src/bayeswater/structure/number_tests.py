@@ -137,10 +137,10 @@ class MixedTest:
         plain = self._of_counts.departure(x, y, discrete)
         if not numbers or not plain.degrees_of_freedom:
             return plain
-        told = sum(self._gain(v, [x], [*discrete, *numbers[j + 1 :]]) for j, v in enumerate(numbers))
+        gained = sum(self._gain(v, [x], [*discrete, *numbers[j + 1 :]]) for j, v in enumerate(numbers))
         known = sum(self._gain(v, [x], [*discrete, y, *numbers[j + 1 :]]) for j, v in enumerate(numbers))
         k = len(numbers)
-        return _departure(plain.statistic + known - told, plain.degrees_of_freedom * (1 + k * (k + 3) / 2))
+        return _departure(plain.statistic + known - gained, plain.degrees_of_freedom * (1 + k * (k + 3) / 2))
 
     def _gain(self, x: int, more: Sequence[int], given: Sequence[int]) -> float:
         """Twice what further parents add to the log-likelihood; 0 where one is infinite."""

@@ -161,16 +161,16 @@ def k_dependence(
 
 def telling_order(counts: PairCounts, rng: np.random.Generator | None = None) -> Array:
     """Give the columns (n_columns,) by what they tell of the class, those of too many states last."""
-    told = mutual_information(counts)
-    order = descending_order(told) if rng is None else _drawn_order(told, rng)
+    information = mutual_information(counts)
+    order = descending_order(information) if rng is None else _drawn_order(information, rng)
     return order[np.argsort(sparse_columns(counts)[order], kind="stable")]
 
 
-def _drawn_order(told: Array, rng: np.random.Generator) -> Array:
+def _drawn_order(information: Array, rng: np.random.Generator) -> Array:
     """Draw columns without replacement, in proportion to what they tell; those that tell nothing come last.
 
     The first of some waiting times of different rates is that of a column with a probability in proportion to its rate.
     """
-    waiting = rng.exponential(size=len(told))
-    late = np.where(told > 0, waiting / np.where(told > 0, told, 1.0), np.inf)
+    waiting = rng.exponential(size=len(information))
+    late = np.where(information > 0, waiting / np.where(information > 0, information, 1.0), np.inf)
     return np.lexsort((waiting, late))

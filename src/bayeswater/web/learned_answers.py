@@ -52,7 +52,7 @@ def columns(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, A
 
 def _curve(subject: ClassifierSubject, column: Column, language: Language) -> ColumnCurve | None:
     found = curve_of(subject.model, column.name)
-    return None if found is None else found.told_in(language, column)
+    return None if found is None else found.in_language(language, column)
 
 
 def _texts(subject: ClassifierSubject, name: str) -> list[Any]:

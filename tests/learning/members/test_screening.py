@@ -10,7 +10,7 @@ from bayeswater.errors import StatisticsError
 from bayeswater.learning.members.aode_members import AodeMembers
 from bayeswater.learning.members.kdb_members import KdbMembers
 from bayeswater.learning.members.presets import committees_of
-from bayeswater.learning.members.screening import screened, slots_of, told_of_class
+from bayeswater.learning.members.screening import information_of_class, screened, slots_of
 
 
 def wide_rows(n_rows=150, n_numbers=40):
@@ -30,7 +30,7 @@ def test_what_a_column_tells_is_the_gain_of_rows_that_are_left_out():
     for i, y in enumerate(table.labels):
         alike = (codes == codes[i]) & (np.arange(60) != i)
         told += np.log((np.sum(alike & (table.labels == y)) + share[y]) / (alike.sum() + 1)) - np.log(share[y])
-    assert told_of_class(table)[3] == pytest.approx(told)
+    assert information_of_class(table)[3] == pytest.approx(told)
 
 
 def test_columns_that_tell_classes_are_kept_and_names_of_rows_are_not():

@@ -269,6 +269,6 @@ def _sliced(table: tuple[Scope, Array, int | None], states: Mapping[int, Array])
 
 
 def _impossible(evidence: Mapping[int, int], soft: Mapping[int, Array]) -> ImpossibleEvidence:
-    told = [f"variable {v} in state {state}" for v, state in evidence.items()]
-    told += [f"likelihoods of variable {v}" for v in soft]
-    return ImpossibleEvidence(f"the evidence has probability zero: {', '.join(told)}")
+    parts = [f"variable {v} in state {state}" for v, state in evidence.items()]
+    parts += [f"likelihoods of variable {v}" for v in soft]
+    return ImpossibleEvidence(f"the evidence has probability zero: {', '.join(parts)}")

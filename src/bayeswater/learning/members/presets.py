@@ -111,11 +111,11 @@ def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, 
     if not (isinstance(preset, str) and preset in PRESETS):
         raise ParameterError(f"preset is {preset!r}; it can be one of {[*PRESETS]}")
     committees = PRESETS[preset]
-    told = _told(members, committees)
+    given = _members_given(members, committees)
     chosen = {
-        name: committee.of_members(told[name]) if name in told else committee
+        name: committee.of_members(given[name]) if name in given else committee
         for name, committee in committees.items()
-        if told.get(name) != 0 and has_columns_for(name, table)
+        if given.get(name) != 0 and has_columns_for(name, table)
     }
     if not chosen:
         raise ParameterError(
@@ -124,9 +124,9 @@ def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, 
         )
     n_slots = _slots_of_pairs(table, preset)
     n_bytes = pair_bytes(n_slots or int(slots_of(table).sum()), table.n_classes)
-    is_told, of_rows = bool(told.keys() & OF_PAIRS), 8 * CELLS_OF_A_ROW * (len(table) + ROWS_OF_NO_ROW)
-    most = TABLE_BYTES // 4 if is_told else PAIR_BYTES[preset]
-    if preset == "balanced" and not is_told:
+    is_given, of_rows = bool(given.keys() & OF_PAIRS), 8 * CELLS_OF_A_ROW * (len(table) + ROWS_OF_NO_ROW)
+    most = TABLE_BYTES // 4 if is_given else PAIR_BYTES[preset]
+    if preset == "balanced" and not is_given:
         most = min(most, max(n_bytes, of_rows))
     for name in OF_PAIRS & chosen.keys():
         n_members = max(1, min(most // n_bytes, chosen[name].members_for(table)))
@@ -147,12 +147,13 @@ def _slots_of_pairs(table: EnsembleTable, preset: str) -> int:
     return max(1, isqrt(n_bytes // (4 * SCREENED * table.n_classes)))
 
 
-def _told(members: Any, committees: Mapping[str, Committee]) -> dict[str, int]:
+def _members_given(members: Any, committees: Mapping[str, Committee]) -> dict[str, int]:
     """Read the parameter `members`."""
     if members is None:
         return {}
     is_right = isinstance(members, Mapping) and all(
-        name in committees and _can_be_told(n, most=1 if name in OF_ALL_ROWS else inf) for name, n in members.items()
+        name in committees and _is_member_count(n, most=1 if name in OF_ALL_ROWS else inf)
+        for name, n in members.items()
     )
     if not is_right:
         raise ParameterError(
@@ -162,7 +163,7 @@ def _told(members: Any, committees: Mapping[str, Committee]) -> dict[str, int]:
     return {name: int(n) for name, n in members.items()}
 
 
-def _can_be_told(n: Any, most: float) -> bool:
+def _is_member_count(n: Any, most: float) -> bool:
     """Say whether this is a number of members, up to the most there can be."""
     return type(n) is not bool and isinstance(n, Integral) and 0 <= int(n) <= most
 

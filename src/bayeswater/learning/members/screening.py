@@ -27,7 +27,7 @@ LEAST_COLUMNS = 8
 """Columns that are kept though they tell nothing alone: together they may."""
 
 
-def told_of_class(table: EnsembleTable) -> Array:
+def information_of_class(table: EnsembleTable) -> Array:
     """Give what every column tells of the class of rows that are left out, in nats: (n_columns,)."""
     weight = checked_weight(table.weight, len(table))
     cuts = (equal_frequency_cuts(ValueCells.of(x, None, 1, weight), FALLBACK_BINS) for x in table.numbers.T)
@@ -35,10 +35,10 @@ def told_of_class(table: EnsembleTable) -> Array:
     states = np.where(table.states < 0, table.n_states, table.states).T
     count = np.bincount(table.labels, weights=table.weights, minlength=table.n_classes)
     share = count / count.sum()
-    return np.array([_told(codes.astype(np.int64), table, share) for codes in (*numbers, *states)])
+    return np.array([_information(codes.astype(np.int64), table, share) for codes in (*numbers, *states)])
 
 
-def _told(codes: Array, table: EnsembleTable, share: Array) -> float:
+def _information(codes: Array, table: EnsembleTable, share: Array) -> float:
     n_classes = table.n_classes
     cell = np.bincount(codes * n_classes + table.labels, weights=table.weights)
     cell = np.resize(np.append(cell, np.zeros(-len(cell) % n_classes)), (-(-len(cell) // n_classes), n_classes))
@@ -60,9 +60,9 @@ def slots_of(table: EnsembleTable) -> Array:
 
 def screened(table: EnsembleTable, most: int) -> Array:
     """Choose the columns that tell most, as long as all have at most so many states; in their order: (n_kept,)."""
-    told, slots = told_of_class(table), slots_of(table)
-    order = np.argsort(-told, kind="stable")
-    order = order[: max(LEAST_COLUMNS, int((told > 0).sum()))]
+    information, slots = information_of_class(table), slots_of(table)
+    order = np.argsort(-information, kind="stable")
+    order = order[: max(LEAST_COLUMNS, int((information > 0).sum()))]
     order = order[slots[order] <= most]
     kept = order[np.cumsum(slots[order]) <= most]
     return np.sort(kept) if len(kept) else np.array([slots.argmin()])

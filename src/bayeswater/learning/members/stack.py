@@ -156,11 +156,11 @@ class LearnedStack:
 
 
 def learn(
-    committees: Mapping[str, Committee], table: EnsembleTable, seed: int, told: Collection[str] = ()
+    committees: Mapping[str, Committee], table: EnsembleTable, seed: int, named: Collection[str] = ()
 ) -> LearnedStack:
     """Let committees learn from canonical rows, and the pool from what is honest of them.
 
-    Those that are `told` stay, though the pool may be as good without them. Of a single class nothing is to be learned.
+    Those that are `named` stay, though the pool may be as good without them. Of a single class nothing can be learned.
     """
     if table.n_classes == 1:
         certain = Scores.of(np.zeros((len(table), 1)), table.labels, table.weights)
@@ -176,7 +176,7 @@ def learn(
         return own, log_proba, can & (n_members > 0), perf_counter() - start
 
     found = [*parallel_map(lambda given: learned(*given), enumerate(committees.values()))]
-    needed = _needed(found, [*committees], validation, log_prior, told)
+    needed = _needed(found, [*committees], validation, log_prior, named)
     names = tuple(committees)
     stacked, honest, members, seconds = zip(*(found[g] for g in needed), strict=True)
     everywhere = np.ones(len(validation), dtype=bool)
@@ -198,12 +198,12 @@ def _needed(
     names: Sequence[str],
     validation: EnsembleTable,
     log_prior: Array,
-    told: Collection[str],
+    named: Collection[str],
 ) -> list[int]:
     """Give the places of the committees that are needed, among those that have learned."""
     rows = np.flatnonzero(np.all([own for _, _, own, _ in found], axis=0))[:LEAST_VALIDATION_ROWS]
     kept = [*range(len(found))]
-    dear = [names.index(name) for name in DEAREST if name in names and name not in told]
+    dear = [names.index(name) for name in DEAREST if name in names and name not in named]
     if len(rows) < ROWS_TO_LEAVE_OUT or not dear:
         return kept
     codes, weight = validation.labels[rows], validation.weights[rows]

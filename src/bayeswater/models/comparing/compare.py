@@ -61,8 +61,8 @@ class Rung:
 
     def make(self, **parameters: Any) -> Any:
         """Make a model that has learned nothing yet."""
-        told = {k: value for k, value in parameters.items() if not (k == "calibrate" and self.calibrates_itself)}
-        return self.model(**self.parameters, **self.fixed, **told)
+        settings = {k: value for k, value in parameters.items() if not (k == "calibrate" and self.calibrates_itself)}
+        return self.model(**self.parameters, **self.fixed, **settings)
 
 
 def _gaussian(covariance: str) -> Rung:
@@ -220,7 +220,7 @@ class Race:
     def run(self, name: str, model: Any, is_peer: bool, tell: Callable[[], None]) -> Contestant:
         """Fit a model on each fold in turn and validate it; a failure of any kind is put down as such."""
         results = []
-        told: dict[str, None] = {}
+        warned: dict[str, None] = {}
         for fold in self.folds:
             tell()
             try:
@@ -229,7 +229,7 @@ class Race:
                     results.append(self._result(model, fold))
             except Exception as error:
                 return Contestant(name, model, is_peer, failure=str(error) or type(error).__name__)
-            told |= dict.fromkeys(_worth_telling(caught))
+            warned |= dict.fromkeys(_worth_telling(caught))
         last = results[-1].fitted
         sums = getattr(last, "statistics_", None)
         return Contestant(
@@ -242,7 +242,7 @@ class Race:
             predict_seconds=median(result.predict_seconds for result in results),
             n_parameters=getattr(last, "n_parameters", None),
             n_bytes=getattr(last, "n_bytes_", None) if sums is None else sums.nbytes,
-            warnings=tuple(told),
+            warnings=tuple(warned),
         )
 
     def _result(self, model: Any, fold: ComparedFold) -> "_Result":
@@ -309,11 +309,11 @@ def _chosen(
     models: Any, calibrate: bool, X: Any, columns: Mapping[Any, Any] | None
 ) -> tuple[dict[str, tuple[Any, bool]], tuple[str, ...]]:
     """Models by their name in the table, none of them a peer, and what is to be said about the choice."""
-    told = {"columns": columns} if column_settings(columns) else {}
+    given = {"columns": columns} if column_settings(columns) else {}
     if isinstance(models, Mapping):
         if not models:
             raise ParameterError(EMPTY)
-        if told:
+        if given:
             raise ParameterError("models brings classifiers of its own; give columns to these, and leave it out here")
         return {str(name): (model, False) for name, model in models.items()}, ()
     names = _names(models) if models is not None else [*LADDER]
@@ -321,11 +321,11 @@ def _chosen(
     if models is None and why_not:
         names = [name for name in names if name not in gaussian]
         notes.append(f"Gaussian classes are of numbers alone, and left out: {why_not[0]}")
-    elif told and gaussian:
+    elif given and gaussian:
         raise ParameterError(
             f"models names {gaussian[0]!r}, but {why_not[0]}; leave out the model, or what is said of columns"
         )
-    made = {LADDER[name].name: (LADDER[name].make(calibrate=calibrate, **told), False) for name in names}
+    made = {LADDER[name].name: (LADDER[name].make(calibrate=calibrate, **given), False) for name in names}
     return made, tuple(notes)
 
 

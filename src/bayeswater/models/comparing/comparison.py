@@ -173,13 +173,13 @@ class Comparison:
     def remarks(self) -> list[str]:
         """Say what the figures do not: what was warned of, which rows were left out."""
         n = self.n_left_out
-        told = [f"{n} row{'s' * (n > 1)} left out: no other row of the class to learn from"] if n else []
-        told += [
+        lines = [f"{n} row{'s' * (n > 1)} left out: no other row of the class to learn from"] if n else []
+        lines += [
             f"{one.name}: gave probability 0 to what was true in {one.n_impossible} row{'s' * (one.n_impossible > 1)}"
             for one in self.contestants
             if one.n_impossible
         ]
-        return [on_one_line(line) for line in (*self.notes, *told, *self._warned())]
+        return [on_one_line(line) for line in (*self.notes, *lines, *self._warned())]
 
     def _warned(self) -> list[str]:
         """Warnings, each once: folds and models differ in a number or in the name of the model."""
@@ -213,8 +213,8 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         figures = html_table(TITLES, self.cells())
-        told = "".join(f"<li>{escape(line)}</li>" for line in (*map(": ".join, self.failures()), *self.remarks()))
-        more = f"<details><summary>remarks</summary><ul>{told}</ul></details>" if told else ""
+        items = "".join(f"<li>{escape(line)}</li>" for line in (*map(": ".join, self.failures()), *self.remarks()))
+        more = f"<details><summary>remarks</summary><ul>{items}</ul></details>" if items else ""
         return f"<p>{escape(self.title)}</p>{figures}{more}"
 
     def _cells_of(self, one: Contestant) -> list[str]:

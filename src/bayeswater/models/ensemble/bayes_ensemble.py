@@ -235,7 +235,7 @@ class BayesEnsemble(BayesClassifier):
         committees, forecast = committees_of(self.preset, self.members, table), None
         if self.time_limit is not None and table.n_classes > 1:
             committees, forecast = limited(committees, table, seed, float(self.time_limit), start)
-        learned = learn(committees, table, seed, told=self.members or ())
+        learned = learn(committees, table, seed, named=self.members or ())
         report = EnsembleReport.of(self.preset, learned, table, seed, perf_counter() - start, forecast)
         self._library = note_columns(self, rows.X)
         return self._adopt(EnsembleState(reading, labels.variable, learned.stack, report))

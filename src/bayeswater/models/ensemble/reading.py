@@ -117,9 +117,9 @@ def planned(raw: RawTable, settings: Settings) -> ColumnPlan:
     for name, said in settings.given.items():
         known = (None, AUTO, IGNORED, *OF_STATES, TEXT, *OF_TEXT)
         if said.family not in known or said.prior is not None or said.alpha is not None:
-            told = said.family or "a smoothing of its own"
+            asked = said.family or "a smoothing of its own"
             raise ParameterError(
-                f"columns says of {name!r} {told}, but {settings.model} takes numbers as they are and smooths all "
+                f"columns says of {name!r} {asked}, but {settings.model} takes numbers as they are and smooths all "
                 f"alike; it can be one of {[AUTO, *OF_STATES, TEXT, IGNORED]}"
             )
     if COUNTS in raw.columns:

@@ -324,9 +324,9 @@ class Analysis(ABC):
         slopes = posterior_slopes(self._tree.factors, node, code, observed, soft_of(core, soft_evidence))
         if slopes is None:
             raise impossible_evidence(evidence, soft_evidence)
-        told = ", ".join(f"{name}={own}" for name, own in (evidence or {}).items())
+        known = ", ".join(f"{name}={own}" for name, own in (evidence or {}).items())
         label = core.variables[node].states[code]
-        return Sensitivity.of(core, f"P({target}={label}{' | ' * bool(told)}{told})", slopes, spread, self.library)
+        return Sensitivity.of(core, f"P({target}={label}{' | ' * bool(known)}{known})", slopes, spread, self.library)
 
     def conflict(self, evidence: Mapping[str, Any]) -> Conflict:
         """Say whether findings speak against each other: log2 of the product of P(finding) over P(all findings).

@@ -136,8 +136,8 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         BayesianNetwork('rain -> wet'): 2 variables, 1 edge, 3 parameters
         """
         made = cls.__new__(cls)
-        told = {"title": title, "remarks": remarks or {}, "library": library}
-        vars(made).update(_dag=core.dag, _states={}, _network=core, **told)
+        described = {"title": title, "remarks": remarks or {}, "library": library}
+        vars(made).update(_dag=core.dag, _states={}, _network=core, **described)
         return made
 
     def _with(self, network: Network, remarks: Remarks | None = None) -> Self:

@@ -154,8 +154,8 @@ class Sensitivity:
         high = max(self.low.max(initial=self.posterior), self.high.max(initial=self.posterior))
         drawn = [step(float(a), float(b), float(low), float(high)) for a, b in zip(self.low, self.high, strict=True)]
         rows = [(*row, tornado) for row, tornado in zip(self._rows(), drawn, strict=False)]
-        told = paragraphs([f"{self.question} = {self.posterior:.6g}"])
-        return Safe(told + html_table((*self._heads(), ""), rows) + paragraphs(_and_more(len(self), "entries")))
+        html = paragraphs([f"{self.question} = {self.posterior:.6g}"])
+        return Safe(html + html_table((*self._heads(), ""), rows) + paragraphs(_and_more(len(self), "entries")))
 
 
 @dataclass(frozen=True)
@@ -178,8 +178,8 @@ class ArcInformation(Mapping[tuple[str, str], float]):
         return len(self.bits)
 
     def _strongest(self) -> list[tuple[str, float]]:
-        told = [(f"{parent} -> {child}", bits) for (parent, child), bits in self.bits.items()]
-        return sorted(told, key=lambda one: -one[1])[:LINES_SHOWN]
+        arcs = [(f"{parent} -> {child}", bits) for (parent, child), bits in self.bits.items()]
+        return sorted(arcs, key=lambda one: -one[1])[:LINES_SHOWN]
 
     def __repr__(self) -> str:
         lines = text_table(["arc", "bits"], [[arc, f"{bits:.4g}"] for arc, bits in self._strongest()])
@@ -251,17 +251,17 @@ class Conflict:
     def __float__(self) -> float:
         return self.bits
 
-    def _told(self) -> str:
+    def _text(self) -> str:
         verdict = "speak against each other" if self.bits > 0 else "go together"
         return f"conflict {self.bits:.4g} bits: the findings {verdict}"
 
     def __repr__(self) -> str:
         rows = [[name, f"{bits:.4g}"] for name, bits in self.of_finding.items()]
-        return "\n".join([self._told(), text_table(["finding against the others", "bits"], rows)])
+        return "\n".join([self._text(), text_table(["finding against the others", "bits"], rows)])
 
     def _repr_html_(self) -> str:
         rows = [(name, f"{bits:.4g}") for name, bits in self.of_finding.items()]
-        return Safe(paragraphs([self._told()]) + html_table(("finding against the others", "bits"), rows))
+        return Safe(paragraphs([self._text()]) + html_table(("finding against the others", "bits"), rows))
 
 
 @dataclass(frozen=True)
@@ -299,19 +299,19 @@ class CliqueListing:
             waiting += reversed(children.get(place, []))
         return lines
 
-    def _told(self) -> str:
+    def _text(self) -> str:
         largest = max(map(len, self.cliques), default=0)
         return f"{len(self.cliques)} cliques, the largest of {largest} variables, {self.n_cells:.10g} cells"
 
     def __repr__(self) -> str:
         lines = self._lines()
-        return "\n".join([self._told(), *lines[:LINES_SHOWN], *_and_more(len(lines), "cliques")])
+        return "\n".join([self._text(), *lines[:LINES_SHOWN], *_and_more(len(lines), "cliques")])
 
     def _repr_html_(self) -> str:
         pairs = zip(self.cliques, self.separators, strict=True)
         rows = [(str(j), ", ".join(own), ", ".join(shared)) for j, (own, shared) in enumerate(pairs)]
         more = paragraphs(_and_more(len(rows), "cliques"))
-        return Safe(paragraphs([self._told()]) + html_table(("", "clique", "separator"), rows[:LINES_SHOWN]) + more)
+        return Safe(paragraphs([self._text()]) + html_table(("", "clique", "separator"), rows[:LINES_SHOWN]) + more)
 
 
 @dataclass(frozen=True)
@@ -407,14 +407,14 @@ class InformationValues(Mapping[str, float]):
     def __len__(self) -> int:
         return len(self.values_by_name)
 
-    def _told(self) -> str:
+    def _text(self) -> str:
         return f"expected utility {self.expected_utility:.6g}; known before {self.decision!r}, it rises by"
 
     def __repr__(self) -> str:
         rows = [[name, f"{value:.4g}"] for name, value in self.values_by_name.items()]
-        return "\n".join([self._told(), text_table(["variable", "worth"], rows)])
+        return "\n".join([self._text(), text_table(["variable", "worth"], rows)])
 
     def _repr_html_(self) -> str:
         top = max(self.values_by_name.values(), default=0.0) or 1.0
         rows = [(name, f"{value:.4g}", bar(value / top)) for name, value in self.values_by_name.items()]
-        return Safe(paragraphs([self._told()]) + html_table(("variable", "worth", ""), rows))
+        return Safe(paragraphs([self._text()]) + html_table(("variable", "worth", ""), rows))

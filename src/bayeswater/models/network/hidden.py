@@ -40,7 +40,7 @@ from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.evidence import named
 from bayeswater.models.network.findings import text_table
 from bayeswater.models.network.graph import read_graph
-from bayeswater.models.network.network_fitting import coded_rows, pseudo_counts_of, require_nodes, told_apart
+from bayeswater.models.network.network_fitting import coded_rows, drawn_apart, pseudo_counts_of, require_nodes
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.network import Network
 from bayeswater.statistics.category_counts import joint_counts
@@ -104,14 +104,14 @@ class HiddenFit:
         ]
         return [*self.hidden, "log-likelihood", "parameters", score], rows
 
-    def _told(self) -> str:
+    def _text(self) -> str:
         return ", ".join(f"{name}: {n} states" for name, n in self.n_states.items()) + f"; {self.verdict}"
 
     def __repr__(self) -> str:
-        return "\n".join([text_table(*self._table(), 0), self._told()])
+        return "\n".join([text_table(*self._table(), 0), self._text()])
 
     def _repr_html_(self) -> str:
-        return Safe(html_table(*self._table()) + paragraphs([self._told()]))
+        return Safe(html_table(*self._table()) + paragraphs([self._text()]))
 
     def to_frame(self, library: str | None = None) -> Any:
         """Give a frame of a line for each candidate."""
@@ -324,7 +324,7 @@ class _HiddenSearch:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # told of the best one, and in the verdict
             for k in range(n_starts):
-                apart = told_apart(begin, parents, codes, cards, 0 if k == 0 else seed * 1000 + k)
+                apart = drawn_apart(begin, parents, codes, cards, 0 if k == 0 else seed * 1000 + k)
                 start = Factors(cards, tuple(parents), apart)
                 found = fit_by_em(start, rows, self.pseudo_counts, max_rounds=MOST_ROUNDS)
                 ends.append((found.log_likelihood[-1] + log_prior(found.tables, self.pseudo_counts), k, found))

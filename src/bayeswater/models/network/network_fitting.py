@@ -201,11 +201,11 @@ def estimated_tables(
     begin = tuple(
         conditional_table(count, np.maximum(own, 1e-3)) for count, own in zip(counts, pseudo_counts, strict=True)
     )
-    start = Factors(tuple(cards), tuple(parents), told_apart(begin, parents, codes, cards))
+    start = Factors(tuple(cards), tuple(parents), drawn_apart(begin, parents, codes, cards))
     return fit_by_em(start, Expectation(codes, start.parents, start.cards, weight), pseudo_counts).tables
 
 
-def told_apart(
+def drawn_apart(
     tables: tuple[Array, ...], parents: Sequence[tuple[int, ...]], codes: Array, cards: Sequence[int], seed: int = 0
 ) -> tuple[Array, ...]:
     """Let the states of variables that no row shows differ a little in what they do to their children.

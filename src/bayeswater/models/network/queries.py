@@ -613,9 +613,9 @@ class Queries(ABC):
 
 def impossible_evidence(evidence: Given, soft_evidence: Given) -> ImpossibleEvidence:
     """Say that evidence cannot be."""
-    told = [f"{name}={state!r}" for name, state in (evidence or {}).items()]
-    told += [f"likelihoods of {name}" for name in soft_evidence or {}]
-    return ImpossibleEvidence(f"the evidence {', '.join(told)} has probability zero; check it, or tables with zeros")
+    known = [f"{name}={state!r}" for name, state in (evidence or {}).items()]
+    known += [f"likelihoods of {name}" for name in soft_evidence or {}]
+    return ImpossibleEvidence(f"the evidence {', '.join(known)} has probability zero; check it, or tables with zeros")
 
 
 def tell_impossible(impossible: Array, what: str) -> None:

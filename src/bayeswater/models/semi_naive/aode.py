@@ -260,11 +260,11 @@ class AODE(WeighsTerms, StateClassifier):
         joint = self._weighted_joint()
         _, (known,) = joint.plain.members(self._table(X).block(slice(0, 1)), False)
         strength = min(1.0, float(joint.weights.at(int(known) + 1).mean(axis=1)[: int(known) + 1].sum()))
-        told: dict[str, Any] = {
+        weakened: dict[str, Any] = {
             name: own if isinstance(own, str) else [fact.weakened(strength) for fact in own]
             for name, own in facts.items()
         }
-        return told
+        return weakened
 
     def pair_table(self, column: str, parent: str) -> Any:
         """Give P(state of a column | class, state of its parent) as a labelled frame.

@@ -87,7 +87,7 @@ class WeightedMembers:
         differ by is told on the diagonal, with what the parent says itself.
         """
         terms, known = self.plain.members(block, False)
-        intercept, told = self.plain.pair_terms(block, chosen, against)
+        intercept, pair_terms = self.plain.pair_terms(block, chosen, against)
         pairs = self.plain.member_ratios(block, chosen, against)  # (n_rows, parent, column)
         row, own = np.arange(len(block)), np.arange(terms.shape[1])
         prior = self.weights.shifts(known) + self.log_prior
@@ -101,6 +101,6 @@ class WeightedMembers:
             is_parent = terms[some].any(axis=2)
             own_pairs = np.where(is_parent[:, :, None], pairs[some] * mean[:, :, None], 0.0)
             own_pairs[:, own, own] += (said[at, :, a] - said[at, :, b]) - own_pairs.sum(axis=2)
-            told[some] = own_pairs
+            pair_terms[some] = own_pairs
             intercept[some] = (prior[row, chosen] - prior[row, against])[some]
-        return intercept, told
+        return intercept, pair_terms

@@ -135,7 +135,7 @@ def _settings(*parts: Any) -> ColumnSettings:
 
 COLUMN_FORMS = {
     "TextAnalyser": ValueForm(TextAnalyser, field_parts, _analyser),
-    "ReadAs": ValueForm(ReadAs, lambda told: [told.document()], read_as_of_document),
+    "ReadAs": ValueForm(ReadAs, lambda own: [own.document()], read_as_of_document),
     "CellStyle": ValueForm(CellStyle, lambda style: [style.document()], style_of_document),
     "Column": ValueForm(Column, field_parts, _column),
     "ColumnPlan": ValueForm(ColumnPlan, lambda plan: list(plan.columns), _plan),
@@ -194,8 +194,8 @@ def described_words(weights: Mapping[str, TextWeights]) -> tuple[dict[str, Any],
         machines = (own.machine, *own.folds)
         arrays[f"{WORD_WEIGHTS}.{place}"] = np.stack([machine.weight for machine in machines])
         intercepts = [machine.intercept.tolist() for machine in machines]
-        told = [own.slope, own.shift.tolist(), own.log_prior.tolist(), own.n_used, own.log_loss, own.accuracy]
-        written[name] = [own.reading, own.is_marked, intercepts, *told, own.is_stale]
+        rest = [own.slope, own.shift.tolist(), own.log_prior.tolist(), own.n_used, own.log_loss, own.accuracy]
+        written[name] = [own.reading, own.is_marked, intercepts, *rest, own.is_stale]
     return written, arrays
 
 
@@ -203,23 +203,23 @@ def read_words(written: Any, arrays: dict[str, Array], sizes: Mapping[str, tuple
     """Read the weights of words, of columns that have so many classes and words; refuse what no fit gives."""
     require(isinstance(written, dict) and set(written) <= set(sizes), "it has weights of words of unknown columns")
     found = {}
-    for place, (name, told) in enumerate(written.items()):
+    for place, (name, document) in enumerate(written.items()):
         weight = arrays.pop(f"{WORD_WEIGHTS}.{place}", None)
         shape, what = (1 + FOLDS, *sizes[name]), f"its weights of words in column {name!r}"
         require(weight is not None and weight.shape == shape, f"{what} are not one for each word and class")
         assert weight is not None
         require(weight.dtype == np.float32 and bool(np.isfinite(weight).all()), f"{what} are no numbers")
         try:
-            found[name] = _text_weights(weight, *told)
+            found[name] = _text_weights(weight, *document)
         except (TypeError, ValueError):
             require(False, f"{what} do not say how they were learned")
     return found
 
 
 def _text_weights(
-    weight: Array, reading: Any, is_marked: Any, intercepts: Any, slope: Any, shift: Any, log_prior: Any, *told: Any
+    weight: Array, reading: Any, is_marked: Any, intercepts: Any, slope: Any, shift: Any, log_prior: Any, *report: Any
 ) -> TextWeights:
-    n_used, log_loss, accuracy, is_stale = told
+    n_used, log_loss, accuracy, is_stale = report
     shift, log_prior = np.array(shift, dtype=np.float64), np.array(log_prior, dtype=np.float64)
     intercept = np.array(intercepts, dtype=np.float64)
     figures = (n_used, *(figure for figure in (log_loss, accuracy) if figure is not None))
@@ -266,7 +266,9 @@ def _likelihood_temperature(
     return LikelihoodTemperature(float(temperature), shift, float(lapse), float(usual), together)
 
 
-def _term_weights(names: Any, weight: Any, shift: Any, log_prior: Any, usual: Any, one: Any, *told: Any) -> TermWeights:
+def _term_weights(
+    names: Any, weight: Any, shift: Any, log_prior: Any, usual: Any, one: Any, *report: Any
+) -> TermWeights:
     shift, log_prior = _vector(shift, "f"), _vector(log_prior, "f")
     if not (isinstance(names, tuple) and all(isinstance(name, str) for name in names)):
         raise TypeError("weights have the names of their columns")
@@ -278,7 +280,7 @@ def _term_weights(names: Any, weight: Any, shift: Any, log_prior: Any, usual: An
     if not (is_number(usual) and usual >= 1 and is_number(one) and one > 0):
         raise ValueError("a usual row has a known cell, and a temperature is over 0")
     log_prior = shares_of_one(log_prior)  # in older files a class that was forgotten left a gap
-    n_used, before, after, is_stale = told
+    n_used, before, after, is_stale = report
     are_losses = all(loss is None or is_number(loss) for loss in (before, after))
     if not (type(n_used) is int and n_used >= 0 and are_losses and isinstance(is_stale, bool)):
         raise TypeError("weights say how many rows they were learned from, how well they do, and if they are stale")

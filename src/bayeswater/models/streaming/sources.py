@@ -109,10 +109,10 @@ def note_reading(model: Any, rows: Rows) -> None:
     """Let a model know how the files were read that it has learned from; a plan of columns has their styles already."""
     if not isinstance(rows, LocalRows):
         return
-    told, reads_words = rows.read_as(), model.__sklearn_tags__().input_tags.string
-    names = () if hasattr(model, "columns_") else told.styles.keys() & set(column_names(model))
-    styles = {name: told.styles[name].of_states if reads_words else told.styles[name] for name in sorted(names)}
-    model.read_as_ = replace(told, styles=styles)
+    read_as, reads_words = rows.read_as(), model.__sklearn_tags__().input_tags.string
+    names = () if hasattr(model, "columns_") else read_as.styles.keys() & set(column_names(model))
+    styles = {name: read_as.styles[name].of_states if reads_words else read_as.styles[name] for name in sorted(names)}
+    model.read_as_ = replace(read_as, styles=styles)
 
 
 def read_as_learned(model: Any, rows: Rows) -> None:
