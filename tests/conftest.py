@@ -1,16 +1,19 @@
 """Both roads of every kernel: the NumPy reference, which small tables take, and the loop, forced upon them.
 
 What takes time and promises nothing is left out: loops that no test asks for, coverage where it has seen all,
-looking for garbage among all tests that there are, and threads of BLAS, which on small matrices do little but wait.
+most cases of a kernel as plain Python, looking for garbage among all tests that there are, and threads of BLAS, which
+on small matrices do little but wait.
 """
 
 import gc
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
+from random import Random
 from typing import Any
 
 import pytest
@@ -50,6 +53,13 @@ WATCHED = 0.2
 To be watched takes three quarters of the time once more, and most of the time is that of some long tests.
 """
 
+DULL = 2
+"""Cases of a test, one after the other, that ran no line that none had run before: its further ones are not watched."""
+
+
+SOME = 5
+"""One case in so many of each test of the kernels is run as plain Python, and three at least: all are run compiled."""
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file() -> Any:
@@ -71,6 +81,18 @@ def pytest_collection(session: Any) -> None:
     config.pluginmanager.register(Watch(plugin.cov_controller, seconds))
 
 
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """Leave most cases out where loops run as plain Python, which is done to let coverage see into them."""
+    if os.environ.get("BAYESWATER_COMPILE") == "0":
+        cases: dict[str, list[Any]] = {}
+        for item in items:
+            cases.setdefault(_function(item), []).append(item)
+        rng = Random(0)  # any stride would meet some parameters with the same value always
+        some = (rng.sample(own, min(len(own), max(3, len(own) // SOME))) for own in cases.values())
+        taken = {id(item) for own in some for item in own}
+        items[:] = [item for item in items if id(item) in taken]
+
+
 def pytest_collection_finish() -> None:
     """Look for garbage seldom, and never among what stays to the end: that took a seventh of the time."""
     gc.freeze()
@@ -82,6 +104,7 @@ class Watch:
 
     def __init__(self, controller: Any, seconds: float) -> None:
         self.controller, self.seconds = controller, seconds
+        self.n_lines, self.dull = 0, Counter[str]()
         self.stop()
         untraced = UNTRACED[:-1] if os.environ.get("BAYESWATER_COMPILE") == "0" else UNTRACED
         self.untraced = tuple(f"{TESTS / folder}{os.sep}" for folder in untraced)
@@ -95,18 +118,26 @@ class Watch:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self, item: Any) -> Any:
         """Begin to watch."""
-        if not str(item.path).startswith(self.untraced) or item.path.name == "test_compiling.py":
+        is_folder_watched = not str(item.path).startswith(self.untraced) or item.path.name == "test_compiling.py"
+        if is_folder_watched and (not self.seconds or self.dull[_function(item)] < DULL):
             self.controller.cov.start()
             self.controller.started = True
             signal.setitimer(signal.ITIMER_VIRTUAL, self.seconds)
         return (yield)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_teardown(self) -> Any:
+    def pytest_runtest_teardown(self, item: Any) -> Any:
         """Leave what is torn down alone."""
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         self.stop()
+        before, self.n_lines = self.n_lines, sum(map(len, self.controller.cov._collector.data.values()))
+        self.dull[_function(item)] = 0 if self.n_lines > before else self.dull[_function(item)] + 1
         return (yield)
+
+
+def _function(item: Any) -> str:
+    """Name the test that an item is a case of."""
+    return str(item.nodeid).partition("[")[0]
 
 
 @pytest.fixture(scope="module", params=["reference", "loop"])
