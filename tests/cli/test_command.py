@@ -195,7 +195,7 @@ def test_an_interrupted_command_leaves_the_old_file_and_nothing_half_written(fol
     )
     assert process.stdin is not None and process.stderr is not None
     header, *rows = (folder / "people.csv").read_bytes().splitlines(keepends=True)
-    process.stdin.write(header + b"".join(rows) * 1000)  # several blocks
+    process.stdin.write(header + b"".join(rows) * 300)  # several blocks
     process.stdin.flush()  # and the end does not come
     deadline = time.monotonic() + 60
     while not list(folder.glob(".bayeswater-*.tmp")):

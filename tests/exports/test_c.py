@@ -13,7 +13,7 @@ from tests.exports.exported_models import COSTS, KINDS, OF_TEXT, cells_of, fitte
 import bayeswater as bw
 
 CC = shutil.which("cc")
-STRICT = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Wno-unused-const-variable", "-Werror", "-pedantic"]
+STRICT = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Wno-unused-const-variable", "-Werror", "-pedantic"]
 FLOATS = ("NaiveBayes, calibrated", "TAN", "AODE", "KDB")
 
 pytestmark = [

@@ -11,7 +11,7 @@ import pytest
 
 from bayeswater.files.atomic import replace_file
 
-KILLS = {"MultinomialNB": 12, "NaiveBayes": 6}  # at least; and up to thirty times more, until one struck a write
+KILLS = {"MultinomialNB": 6, "NaiveBayes": 3}  # at least; and up to thirty times more, until one struck a write
 
 # Saves two models in turn, without end; is killed; what then lies there must be one of the two.
 KILL_SAVES = """

@@ -3,7 +3,7 @@
 import numpy as np
 
 CODE_KINDS = ["uint8", "uint16", "int32", "int64"]
-NUMBER_KINDS = ["uint8", "uint16", "int32", "int64", "float32", "float64"]
+NUMBER_KINDS = ["uint8", "int64", "float32", "float64"]
 
 # Kind, layout and weights are varied around one case rather than multiplied: each combination is a compile of its own.
 CODE_CASES = [

@@ -5,7 +5,6 @@ var_smoothing=0 where weights differ, since scikit-learn's epsilon_ does not loo
 """
 
 import zlib
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -93,10 +92,8 @@ def settings(model, weights, n_columns, n_classes):
     }[model]
 
 
-@cache
-def fitted_pairs(model, kind, weights, road):
-    """Both models fitted to every data set, the settings taking turns, and rows to predict: once for all tests."""
-    pairs = []
+def fitted_pairs(model, kind, weights):
+    """Both models fitted to every data set, the settings taking turns, and rows to predict."""
     for i, (X, y, weight, X_new) in enumerate(cases(model, kind, weights)):
         if model == "GaussianNB" and len(y) == 1:
             continue  # one row has no variance: scikit-learn answers NaN
@@ -104,8 +101,7 @@ def fitted_pairs(model, kind, weights, road):
         setting = in_turn[i % len(in_turn)]
         mine = getattr(ours, model)(**setting).fit(X, y, sample_weight=weight)
         theirs = getattr(peer, model)(**setting).fit(as_peer_reads_it_rightly(X), y, sample_weight=weight)
-        pairs.append((mine, theirs, X_new))
-    return pairs
+        yield mine, theirs, X_new
 
 
 def largest_term(theirs, X):
@@ -150,9 +146,6 @@ def combinations():
             yield model, kind, weights, ["reference", "loops"][(k + w) % 2]
 
 
-every_combination = pytest.mark.parametrize("model, kind, weights, road", list(combinations()), indirect=["road"])
-
-
 def assert_same_learned(mine, theirs):
     """Every attribute is there, of the same shape; what is whole is equal, the rest within the rounding of floats."""
     for name, expected in learned_attributes(theirs).items():
@@ -166,28 +159,15 @@ def assert_same_learned(mine, theirs):
                 np.testing.assert_array_equal(a, b, err_msg=name)
 
 
-@every_combination
-def test_every_attribute_that_scikit_learn_learns_is_there_and_equal(model, kind, weights, road):
-    for mine, theirs, _ in fitted_pairs(model, kind, weights, road):
-        assert_same_learned(mine, theirs)
-
-
-@every_combination
-def test_log_joints_are_within_1e_12_of_their_largest_term(model, kind, weights, road):
+@pytest.mark.parametrize("model, kind, weights, road", list(combinations()), indirect=["road"])
+def test_what_is_learned_joint_probabilities_posteriors_and_predictions_are_equal(model, kind, weights, road):
     compared = 0
-    for mine, theirs, X in fitted_pairs(model, kind, weights, road):
+    for mine, theirs, X in fitted_pairs(model, kind, weights):
+        assert_same_learned(mine, theirs)
         if model == "GaussianNB" and not (theirs.var_ > 0).all():
             continue  # a column that is constant within a class, unsmoothed: scikit-learn answers NaN
         assert_same_joint(mine, theirs, X)
         compared += 1
-    assert compared >= 2
-
-
-@every_combination
-def test_posteriors_and_predictions_are_equal(model, kind, weights, road):
-    for mine, theirs, X in fitted_pairs(model, kind, weights, road):
-        if model == "GaussianNB" and not (theirs.var_ > 0).all():
-            continue
         joint = theirs.predict_joint_log_proba(as_peer_reads_it_rightly(X))
         expected = theirs.predict_log_proba(as_peer_reads_it_rightly(X))
         # A posterior is a difference of log-joints: it inherits the rounding of the largest term of any class.
@@ -197,6 +177,7 @@ def test_posteriors_and_predictions_are_equal(model, kind, weights, road):
         best = np.sort(joint, axis=1)[:, -2:]
         clear = (best[:, -1] - best[:, 0] > 2 * rounding[:, 0]) | (joint.shape[1] == 1)
         np.testing.assert_array_equal(mine.predict(X)[clear], theirs.predict(as_peer_reads_it_rightly(X))[clear])
+    assert compared >= 2
 
 
 @pytest.mark.parametrize("model, weights", list(product(MODELS, WEIGHTS)))

@@ -38,35 +38,35 @@ def separated_by_enumeration(dag: Dag, a: int, b: int, given: frozenset[int]) ->
     return not any(is_active(dag, [dag.node(name) for name in trail], given) for trail in trails)
 
 
-@pytest.mark.parametrize("dag", all_dags(4)[::3], ids=lambda dag: " ".join(f"{a}{b}" for a, b in dag.edges()))
-def test_every_separation_of_every_small_graph_is_that_of_the_definition(dag):
-    for a, b in combinations(range(4), 2):
-        for given in subsets([node for node in range(4) if node not in (a, b)]):
-            expected = separated_by_enumeration(dag, a, b, given)
-            left, right = frozenset([a]), frozenset([b])
-            assert is_d_separated(dag, left, right, given) == expected
-            assert is_separated_morally(dag, left, right, given) == expected
+def test_every_separation_of_every_small_graph_is_that_of_the_definition():
+    for dag in all_dags(4)[::3]:
+        for a, b in combinations(range(4), 2):
+            for given in subsets([node for node in range(4) if node not in (a, b)]):
+                expected = separated_by_enumeration(dag, a, b, given)
+                left, right = frozenset([a]), frozenset([b])
+                assert is_d_separated(dag, left, right, given) == expected
+                assert is_separated_morally(dag, left, right, given) == expected
 
 
-@pytest.mark.parametrize("seed", range(150))
-def test_sets_in_larger_graphs_are_separated_as_in_networkx_and_the_trail_shown_is_active(seed):
-    rng = np.random.default_rng(seed)
-    dag = random_dag(12, int(rng.integers(5, 30)), rng)
-    role = rng.choice(4, 12, p=[0.15, 0.15, 0.25, 0.45])
-    left, right, given = (frozenset(np.flatnonzero(role == k).tolist()) for k in range(3))
-    names = [set(dag.named(part)) for part in (left, right, given)]
-    expected = not names[0] or not names[1] or nx.is_d_separator(dag.to_networkx(), *names)
-    assert is_separated_morally(dag, left, right, given) == expected
-    trail = active_trail(dag, left, right, given)
-    assert (trail is None) == expected
-    if trail is not None:
-        nodes = [dag.node(name) for name in trail.nodes]
-        assert nodes[0] in left
-        assert nodes[-1] in right
-        assert len(set(nodes)) == len(nodes)
-        assert is_active(dag, nodes, given)
-        for a, arrow, b in zip(nodes, trail.arrows, nodes[1:], strict=False):
-            assert (a in dag.parents[b]) if arrow == "->" else (b in dag.parents[a])
+def test_sets_in_larger_graphs_are_separated_as_in_networkx_and_the_trail_shown_is_active():
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        dag = random_dag(12, int(rng.integers(5, 30)), rng)
+        role = rng.choice(4, 12, p=[0.15, 0.15, 0.25, 0.45])
+        left, right, given = (frozenset(np.flatnonzero(role == k).tolist()) for k in range(3))
+        names = [set(dag.named(part)) for part in (left, right, given)]
+        expected = not names[0] or not names[1] or nx.is_d_separator(dag.to_networkx(), *names)
+        assert is_separated_morally(dag, left, right, given) == expected
+        trail = active_trail(dag, left, right, given)
+        assert (trail is None) == expected
+        if trail is not None:
+            nodes = [dag.node(name) for name in trail.nodes]
+            assert nodes[0] in left
+            assert nodes[-1] in right
+            assert len(set(nodes)) == len(nodes)
+            assert is_active(dag, nodes, given)
+            for a, arrow, b in zip(nodes, trail.arrows, nodes[1:], strict=False):
+                assert (a in dag.parents[b]) if arrow == "->" else (b in dag.parents[a])
 
 
 def test_the_textbook_network_shows_its_trail():
@@ -88,53 +88,53 @@ def minimal_by_enumeration(dag: Dag, left: frozenset[int], right: frozenset[int]
     return {given for given in separating if not any(other < given for other in separating)}
 
 
-@pytest.mark.parametrize("seed", range(80))
-def test_all_minimal_separators_are_found_once_each(seed):
-    rng = np.random.default_rng(seed)
-    dag = random_dag(8, int(rng.integers(5, 16)), rng)
-    chosen = rng.permutation(8).tolist()
-    size = int(rng.integers(1, 3))
-    left, right = frozenset(chosen[:size]), frozenset(chosen[size : size + 1])
-    found = list(minimal_separators(dag, left, right))
-    assert len(set(found)) == len(found)
-    assert set(found) == minimal_by_enumeration(dag, left, right)
+def test_all_minimal_separators_are_found_once_each():
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        dag = random_dag(8, int(rng.integers(5, 16)), rng)
+        chosen = rng.permutation(8).tolist()
+        size = int(rng.integers(1, 3))
+        left, right = frozenset(chosen[:size]), frozenset(chosen[size : size + 1])
+        found = list(minimal_separators(dag, left, right))
+        assert len(set(found)) == len(found)
+        assert set(found) == minimal_by_enumeration(dag, left, right)
 
 
-@pytest.mark.parametrize("seed", range(150))
-def test_one_minimal_separator_with_and_without_what_is_wanted_in_it(seed):
-    rng = np.random.default_rng(seed)
-    dag = random_dag(9, int(rng.integers(5, 18)), rng)
-    nodes = rng.permutation(9).tolist()
-    left, right = frozenset(nodes[:1]), frozenset(nodes[1:2])
-    included = frozenset(nodes[2 : 2 + int(rng.integers(0, 3))])
-    allowed = frozenset(nodes[2 : 2 + int(rng.integers(3, 8))])
-    found = minimal_separator(dag, left, right, included, allowed)
-    others = subsets(sorted(allowed - included))
-    separating = [included | more for more in others if is_d_separated(dag, left, right, included | more)]
-    if found is None:
-        assert not separating
-    else:
-        assert found in separating
-        assert not any(other < found for other in separating)
+def test_one_minimal_separator_with_and_without_what_is_wanted_in_it():
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        dag = random_dag(9, int(rng.integers(5, 18)), rng)
+        nodes = rng.permutation(9).tolist()
+        left, right = frozenset(nodes[:1]), frozenset(nodes[1:2])
+        included = frozenset(nodes[2 : 2 + int(rng.integers(0, 3))])
+        allowed = frozenset(nodes[2 : 2 + int(rng.integers(3, 8))])
+        found = minimal_separator(dag, left, right, included, allowed)
+        others = subsets(sorted(allowed - included))
+        separating = [included | more for more in others if is_d_separated(dag, left, right, included | more)]
+        if found is None:
+            assert not separating
+        else:
+            assert found in separating
+            assert not any(other < found for other in separating)
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_adjustment_sets_are_the_least_ones_that_meet_the_back_door_criterion(seed):
-    rng = np.random.default_rng(seed)
-    dag = random_dag(7, int(rng.integers(4, 14)), rng)
-    cause, effect, *others = rng.permutation(7).tolist()
-    allowed = frozenset(others[: int(rng.integers(2, 6))])
-    without = [(a, b) for a, b in dag.edges() if a != dag.names[cause]]
-    behind = Dag.from_edges(without, nodes=dag.names)
-    ends = frozenset({cause}), frozenset({effect})
-    meeting = [
-        frozenset(nodes)
-        for nodes in subsets(sorted(allowed - dag.descendants([cause])))
-        if is_d_separated(behind, *ends, frozenset(nodes))
-    ]
-    found = list(adjustment_sets(dag, cause, effect, allowed))
-    assert len(set(found)) == len(found)
-    assert set(found) == {nodes for nodes in meeting if not any(other < nodes for other in meeting)}
+def test_adjustment_sets_are_the_least_ones_that_meet_the_back_door_criterion():
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        dag = random_dag(7, int(rng.integers(4, 14)), rng)
+        cause, effect, *others = rng.permutation(7).tolist()
+        allowed = frozenset(others[: int(rng.integers(2, 6))])
+        without = [(a, b) for a, b in dag.edges() if a != dag.names[cause]]
+        behind = Dag.from_edges(without, nodes=dag.names)
+        ends = frozenset({cause}), frozenset({effect})
+        meeting = [
+            frozenset(nodes)
+            for nodes in subsets(sorted(allowed - dag.descendants([cause])))
+            if is_d_separated(behind, *ends, frozenset(nodes))
+        ]
+        found = list(adjustment_sets(dag, cause, effect, allowed))
+        assert len(set(found)) == len(found)
+        assert set(found) == {nodes for nodes in meeting if not any(other < nodes for other in meeting)}
 
 
 def test_joined_nodes_have_no_separator_and_separated_ones_the_empty_one():
@@ -145,16 +145,16 @@ def test_joined_nodes_have_no_separator_and_separated_ones_the_empty_one():
     assert minimal_separator(dag, dag.nodes("a"), dag.nodes("c")) == frozenset()
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_local_independencies_hold_and_name_every_node_that_is_no_descendant(seed):
-    rng = np.random.default_rng(seed)
-    dag = random_dag(8, 12, rng)
-    found = [tuple(map(dag.nodes, (told.left, told.right, told.given))) for told in local_independencies(dag)]
-    for left, right, given in found:
-        assert is_d_separated(dag, left, right, given)
-        assert left | right | given | dag.descendants(left) == frozenset(range(8))
-    all_told = [v for v in range(8) if len({v, *dag.parents[v]} | dag.descendants({v})) < 8]
-    assert [left for left, _, _ in found] == [frozenset({v}) for v in all_told]
+def test_local_independencies_hold_and_name_every_node_that_is_no_descendant():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        dag = random_dag(8, 12, rng)
+        found = [tuple(map(dag.nodes, (told.left, told.right, told.given))) for told in local_independencies(dag)]
+        for left, right, given in found:
+            assert is_d_separated(dag, left, right, given)
+            assert left | right | given | dag.descendants(left) == frozenset(range(8))
+        all_told = [v for v in range(8) if len({v, *dag.parents[v]} | dag.descendants({v})) < 8]
+        assert [left for left, _, _ in found] == [frozenset({v}) for v in all_told]
 
 
 def test_local_independencies_of_a_chain_of_three():
