@@ -55,6 +55,37 @@ def test_a_row_of_another_length_is_refused_with_the_way_out_of_its_kind(tmp_pat
         read(path, delimiter=",")
 
 
+def test_amounts_in_quotes_below_the_lines_of_a_bank_hide_no_semicolons(tmp_path):
+    lines = ['"Konto";"DE00 1203"', '""', '"Stand:";"1.234,56 EUR"', '""', '"Datum";"Art";"Text";"Betrag"']
+    lines += [f'"0{k}.05.23";"{"ab"[k % 2]}";"x";"-{k},50 €"' for k in range(1, 10)]
+    path = tmp_path / "bank.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert [(row["Art"], row["Betrag"]) for row in read(path)][:2] == [("b", -1.5), ("a", -2.5)]
+
+
+@pytest.mark.parametrize("cell", ["'Rome, IT'", '"a \\"b\\", c"'])
+def test_cells_that_are_torn_are_no_names_of_rows(tmp_path, cell):
+    path = tmp_path / "torn.csv"
+    path.write_text("id,city,class\n" + "".join(f"{k},{cell},{k % 2}\n" for k in range(9)))
+    with pytest.raises(DataError, match="has 4 cells and not 3, as the first of 9 rows"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b\n" + "1,2\n" * 20 + "a,b\n" + "3,4\n" * 20, "is the header there more than once?"),
+        ('"len" "kind"\n' + '"1" 2.5 "a"\n"2" 3.5 "b"\n', "if blanks stand between cells"),
+        ("id    name        sum\n1     Ann Lee     2.5\n2     Bob         3.5\n", "if blanks stand between cells"),
+    ],
+)
+def test_what_looks_wrong_with_the_shape_is_said(tmp_path, text, said):
+    path = tmp_path / "odd.csv"
+    path.write_text(text)
+    source = open_source(str(path))
+    assert source.schema is not None and any(said in note for note in source.notes)
+
+
 def test_a_character_between_cells_that_is_not_recognised_is_asked_for(tmp_path):
     path = tmp_path / "colons.csv"
     path.write_text("age:income\n1:2\n")

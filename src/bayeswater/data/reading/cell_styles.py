@@ -62,7 +62,7 @@ MARKS = (
 """Marks of missing cells as pandas, R, Excel and people have them: missing unless they are a frequent answer."""
 
 NAMES_OF_MONEY = (
-    "$ € £ ¥ ￥ ₹ ₩ ₽ ₺ ₪ ฿ 元 円 kr zł Kč Ft руб US$ C$ A$ HK$ R$ NT$ S$ "
+    "$ € £ ¥ ￥ ₹ ₩ ₽ ₺ ₪ ฿ 元 円 원 kr zł Kč Ft руб US$ C$ A$ HK$ R$ NT$ S$ "
     "USD EUR GBP CHF CNY RMB JPY INR CAD AUD NZD HKD SGD TWD KRW BRL SEK NOK DKK PLN CZK HUF RON RUB TRY ZAR MXN"
 )
 MONEY = tuple(NAMES_OF_MONEY.split(" "))

@@ -85,6 +85,9 @@ own_reasons(
         "they may be days as Excel counts them, {n} to {high}: write them as dates": (
             "它们可能是 Excel 所数的日子，{n} 到 {high}：请写作日期"
         ),
+        "they may be milliseconds since 1970, {n} to {high}: write them as dates": (
+            "它们可能是自 1970 年起的毫秒数，{n} 到 {high}：请写作日期"
+        ),
         "they may be seconds since 1970, {n} to {high}: write them as dates": (
             "它们可能是自 1970 年起的秒数，{n} 到 {high}：请写作日期"
         ),
@@ -116,7 +119,7 @@ DIGITS = r"^[-+]?\d+(?:\.\d+)?$"
 """A number without them, be it a code or not."""
 
 DATE = (
-    r"^(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})|\d{4}年\d{1,2}月\d{1,2}日?)"
+    r"^(?:\d{3,4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})|\d{4}年\d{1,2}月\d{1,2}日?)"
     r"(?:[T ,]*\d{1,2}:\d{2}.*)?$"
 )
 """A date, with or without a time of day, in the order of any country."""
@@ -130,12 +133,13 @@ OF_NUMBER = r"^[-+]?\d[\d.,]*\s*"
 
 PERIOD = (
     r"(?i)^(?:\d{4}[-/. ]?(?:[WQH]|KW|CW)\d{1,2}|\d{4}[-/.](?:0[1-9]|1[0-2])"
+    r"|(?:jan|feb|m[aä]r|apr|may|mai|jun|jul|aug|sep|o[ck]t|nov|de[cz])\pL*[-/. ]{1,2}(?:\d{4}|'?\d\d)"
     r"|(?:[WQH]|KW|CW) ?\d{1,2}[-/ ]?(?:\d{4}|'\d\d))$"
 )
 """A month, a week, a quarter or a half of some year."""
 
 OF_DATES = re.compile(
-    r"(?<![A-Za-z])(?i:date|fecha|timestamp|time|day)(?![a-z])|(?<=[a-z])Date\b|[Dd]atum\b|日期|时间|日付"
+    r"(?<![A-Za-z])(?i:date|fecha|timestamp|time|ts|day)(?![a-z])|(?<=[a-z])Date\b|[Dd]atum\b|日期|时间|日付"
 )
 """Names that columns of dates have."""
 
@@ -143,7 +147,7 @@ SERIAL_DAYS, FIRST_SERIAL = (20_000, 60_000), np.datetime64("1899-12-30", "D")
 """Days from 1954 to 2064 as Excel counts them, and the day before the first."""
 
 SERIAL_SECONDS = (5e8, 4e9)
-"""Seconds from 1985 to 2096, counted from 1970."""
+"""Seconds from 1985 to 2096, counted from 1970; programs count milliseconds, too."""
 
 MOST_EXCEPTIONS = 5
 """Different strings beside the numbers of a column that may stand for missing cells; with more they are codes."""
@@ -427,9 +431,10 @@ def _moments(name: str, numbers: Array) -> str:
     if SERIAL_DAYS[0] <= low and high <= SERIAL_DAYS[1]:
         first, last = (FIRST_SERIAL + int(day) for day in (low, high))
         return f"they may be days as Excel counts them, {first} to {last}: write them as dates"
-    if SERIAL_SECONDS[0] <= low and high <= SERIAL_SECONDS[1]:
-        first, last = (np.datetime64(int(second), "s").astype("M8[D]") for second in (low, high))
-        return f"they may be seconds since 1970, {first} to {last}: write them as dates"
+    for times, unit in ((1, "seconds"), (1000, "milliseconds")):
+        if SERIAL_SECONDS[0] * times <= low and high <= SERIAL_SECONDS[1] * times:
+            first, last = (np.datetime64(int(second / times), "s").astype("M8[D]") for second in (low, high))
+            return f"they may be {unit} since 1970, {first} to {last}: write them as dates"
     return ""
 
 

@@ -49,6 +49,12 @@ FEW_STEPS = 10
 BY_BLANKS = "each line is one cell; if blanks stand between cells, say bayeswater.local_rows(source, delimiter=' '), "
 BY_BLANKS += "or, where columns stand below one another, save the table as CSV"
 
+FAR_APART = re.compile(r"\s{2,}")
+"""What stands between names of columns that stand below one another."""
+
+TORN = re.compile(r'[;,\t|~^\\]"|"\s*$')
+"""A quote behind what may part cells, or before it can be a part of one, or at the end of a cell."""
+
 LEAST_BELOW = 2
 """Rows below a second header by which it is told from a row."""
 
@@ -208,7 +214,8 @@ def _cut(text: str, delimiter: str, skips_blanks: bool, reading: Reading, is_who
     width = next(width for width in widths if times[width] == most)
     first = widths.index(width)
     share = times[width] / (len(widths) - first)
-    if first and delimiter in RARE:
+    n_torn = sum(map(_is_torn, body[first:])) if '"' in text else 0
+    if (first and delimiter in RARE) or 2 * n_torn > len(body) - first:
         return _Dialect(delimiter, skips_blanks, rows, 1, (0.0, 0, 0.0, 1, 0))
     if first > MOST_LINES_ABOVE or share < 0.5 or (first and len(widths) - first < 2):
         return _Dialect(delimiter, skips_blanks, rows, 1, (0.0, 0, share, 1, 0))
@@ -239,9 +246,19 @@ def _rows(text: str, delimiter: str, skips_blanks: bool, quotes: bool) -> Iterat
 
 
 def _are_parted_by_blanks(rows: Sequence[_Row]) -> bool:
-    """Say whether each line, the names among them, has the same number of words, and more than two."""
-    n_words = {len(row.cells[0].split()) for row in rows}
-    return len(rows) > 1 and len(n_words) == 1 and n_words.pop() > 2
+    """Say whether each line has the same number of words, R's names perhaps one fewer, or the names stand far apart."""
+    names = rows[0].cells[0].strip()
+    n_words = {len(row.cells[0].split()) for row in rows[1:]}
+    n_more = n_words.pop() - len(names.split()) if len(n_words) == 1 else -1
+    return len(rows) > 1 and ((n_more in (0, 1) and len(names.split()) + n_more > 2) or len(FAR_APART.split(names)) > 2)
+
+
+def _is_torn(row: _Row) -> bool:
+    """Say whether a cell holds but one of two quotes, behind what may part cells, or begins with but one."""
+    return any(
+        (cell.count('"') % 2 and TORN.search(cell)) or (cell.startswith("'") and not cell.endswith("'", 1))
+        for cell in row.cells
+    )
 
 
 def _is_comment(row: _Row, comment: str) -> bool:
@@ -373,7 +390,7 @@ def _columns(written: list[str], body: list[_Row], reading: Reading, where: str)
         return written, []
     if all(not row.cells[-1].strip() for row in longer):
         return [*written, ""], []
-    if len({row.cells[0] for row in longer}) == len(longer):
+    if len({row.cells[0] for row in longer}) == len(longer) and 2 * sum(map(_is_torn, longer)) < len(longer):
         return ["", *written], ["the first cell of each row has no name in the header; it is read as one of the row"]
     return written, []
 

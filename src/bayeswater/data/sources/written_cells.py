@@ -174,7 +174,11 @@ class WrittenCells:
     def notes(self) -> list[str]:
         """Say what leaves doubt, and which cells kept a column from being read."""
         told = {name: found for name, found in self.found.items() if found.doubt or found.nearly}
-        return [f"column {name!r}: {found.in_words()}" for name, found in told.items()]
+        again = "; its name is among them: is the header there more than once?"
+        return [
+            f"column {name!r}: {found.in_words()}{again if name in found.stayed else ''}"
+            for name, found in told.items()
+        ]
 
     def report(self, schema: "pa.Schema") -> list[ColumnReading]:
         """Say how columns were read of which there is something to say."""
