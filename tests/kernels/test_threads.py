@@ -9,7 +9,7 @@ import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Event
 
 import numpy as np
 import pytest
@@ -314,14 +314,20 @@ def test_it_is_let_go_by_whoever_leaves_last_also_after_an_error():
     assert blas_threads() == {2}
 
 
-def test_two_threads_that_overlap_leave_the_setting_as_it_was():
-    inside = Barrier(2)
+def test_threads_that_overlap_hold_it_until_the_last_one_leaves_and_leave_it_as_it_was():
+    both_inside, one_left = Barrier(2), Event()
 
-    def hold() -> None:
+    def hold(stays: bool) -> set[int]:
         with one_blas_thread(WORTH_HOLDING):
-            inside.wait()
+            both_inside.wait()
+            if stays:
+                one_left.wait()
+            within = blas_threads()
+        one_left.set()
+        return within
 
+    with one_blas_thread(WORTH_HOLDING):  # the first hold of the process is this thread's
+        pass
     with ThreadPoolExecutor(2) as pool:
-        for future in [pool.submit(hold) for _ in range(2)]:
-            future.result()
+        assert [*pool.map(hold, [True, False])] == [{1}, {1}]
     assert blas_threads() == {2}

@@ -237,7 +237,7 @@ def one_blas_thread(n_products: float = inf) -> Iterator[None]:
         return
     with _lock:
         if _held["by"] == 0:
-            _held["limit"] = _libraries().limit(limits=1, user_api="blas")
+            _held["limit"] = _in_control(lambda: _libraries().limit(limits=1, user_api="blas"))
         _held["by"] += 1
     try:
         yield
@@ -245,7 +245,19 @@ def one_blas_thread(n_products: float = inf) -> Iterator[None]:
         with _lock:
             _held["by"] -= 1
             if _held["by"] == 0:
-                _held.pop("limit").restore_original_limits()
+                _in_control(_held.pop("limit").restore_original_limits)
+
+
+def _in_control(change: Callable[[], Result]) -> Result:
+    """Change a setting from any thread: threadpoolctl 3.7 and later heed, silently, only the first one that does."""
+    from threadpoolctl import OpenBLASController
+
+    let_go = getattr(OpenBLASController, "clear_controlling_thread", lambda force: None)
+    let_go(force=True)
+    try:
+        return change()
+    finally:
+        let_go(force=True)
 
 
 @cache
