@@ -175,7 +175,9 @@ class SuperParents:
         elif not self.has_table:
             own = own_class_of_few_rows(self.estimate, slots, codes, removed, self.is_child)
         else:
-            own = np.stack([self.own_without(i, slots, codes, removed).sum(axis=1) for i in range(slots.shape[1])])
+            own = np.zeros(slots.shape[::-1])
+            for i in np.flatnonzero(self.is_parent).tolist():
+                own[i] = self.own_without(i, slots, codes, removed).sum(axis=1)
         spodes[:, row, codes] = self._own_root(slots, codes, removed).T + own
         return spodes
 

@@ -359,11 +359,8 @@ def count_triples(
             if use_loop:
                 _count_third_column(codes[i], cell, weight, stride, start, cells)
             else:
-                own = slice(start, start + int(n_slots[i]) * stride)
-                flat = np.bincount(
-                    codes[i].astype(np.int64) * stride + cell, weights=weight, minlength=own.stop - own.start
-                )
-                cells[own] += flat.astype(cells.dtype)
+                # The table may have a thousand times as many cells as there are rows: only those of a row are touched.
+                np.add.at(cells, start + codes[i].astype(np.int64) * stride + cell, 1 if weight is None else weight)
 
     for _ in ordered_map(count, [(j, k) for j in range(1, n_columns - 1) for k in range(j)]):
         pass

@@ -272,12 +272,13 @@ class StateClassifier(OnSums, BayesClassifier):
         return LearnedStates(sums if classes is None else sums.with_classes(classes), structure)
 
     def _counting_walk(self, plan: ColumnPlan, fold: Fold | None) -> Walk[tuple[Any, Any]]:
-        """Count all rows, and those that choose; where columns find their parents, once more with these."""
+        """Count all rows and, where a structure is learned, those that choose it; parents are found, then counted."""
         if not (self._finds_parents and self._counts_parents):
             then = self._rereads
             if self._chooses_by_rows:
                 then = "the structure is chosen by leaving rows out, so that rows are read twice"
-            return (yield from counted(self._settings, plan, self._sums_of_rows, fold, then))
+            choosing = fold if self._learns_structure else None
+            return (yield from counted(self._settings, plan, self._sums_of_rows, choosing, then))
         again = "calibrate=True reads the rows again" if self._rereads else ""
         then = "parents are chosen by all rows and then counted, so that rows are read twice unless parents= names them"
         pairs, of_fold = yield from counted(self._settings, plan, self._pair_sums, fold, then)
