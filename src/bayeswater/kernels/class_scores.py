@@ -155,10 +155,12 @@ def first_of_largest(scores: Array, tie: float, *, use_loop: bool) -> Array:
     Scores are logarithms: those nearer to zero than 1 round like 1, since what they stand for is near 1.
     """
     best = np.empty(len(scores), dtype=np.intp)
-    if _first_of_largest_loop.serves(scores.size, scores, tie, best, use_loop=use_loop):
-        _first_of_largest_loop(scores, tie, best)
+    are_many = scores.shape[1] > MANY_CLASSES
+    loop = _first_of_many_loop if are_many else _first_of_largest_loop
+    if loop.serves(scores.size, scores, tie, best, use_loop=use_loop):
+        loop(scores, tie, best)
         return best
-    if scores.shape[1] > MANY_CLASSES:
+    if are_many:
         top = scores[np.arange(len(scores)), scores.argmax(axis=1)]
         least = top - tie * np.maximum(1.0, np.abs(top))
         return np.asarray((~(scores < least[:, None])).argmax(axis=1))
@@ -300,3 +302,26 @@ def _first_of_largest_loop(scores, tie, best):  # type: ignore[no-untyped-def]
             below &= scores[i, k] < least
             n_below += below
         best[i] = n_below
+
+
+@compiled
+def _first_of_many_loop(scores, tie, best):  # type: ignore[no-untyped-def]
+    # Of many classes the largest of every eighth is kept, and to jump out of them costs less than to count them all.
+    n_rows, n_classes = scores.shape
+    in_eights = n_classes - n_classes % 8
+    for i in range(n_rows):
+        row = scores[i]
+        a = b = c = d = e = f = g = h = row[n_classes - 1]
+        for k in range(0, in_eights, 8):
+            a, b = row[k] if row[k] > a else a, row[k + 1] if row[k + 1] > b else b
+            c, d = row[k + 2] if row[k + 2] > c else c, row[k + 3] if row[k + 3] > d else d
+            e, f = row[k + 4] if row[k + 4] > e else e, row[k + 5] if row[k + 5] > f else f
+            g, h = row[k + 6] if row[k + 6] > g else g, row[k + 7] if row[k + 7] > h else h
+        for k in range(in_eights, n_classes):
+            a = row[k] if row[k] > a else a
+        top = max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h)))
+        least = top - tie * max(1.0, abs(top))
+        k = 0
+        while row[k] < least:
+            k += 1
+        best[i] = k
