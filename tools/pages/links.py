@@ -85,7 +85,8 @@ class LinkNamesAndTerms(SphinxTransform):
             block.rawsource = block.astext().rstrip()  # Sphinx colours a block whose source is its text
             block[:] = [nodes.Text(block.rawsource)]
         for literal in list(self.document.findall(nodes.literal)):
-            if literal.astext() in bayeswater.__all__ and not self._within(literal, (nodes.reference, nodes.title)):
+            closed = (nodes.reference, nodes.title, addnodes.pending_xref)
+            if literal.astext() in bayeswater.__all__ and not self._within(literal, closed):
                 target = addnodes.pending_xref(
                     "", refdomain="py", reftype="obj", reftarget=f"bayeswater.{literal.astext()}", refexplicit=True
                 )

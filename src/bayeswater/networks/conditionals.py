@@ -263,8 +263,8 @@ class Deterministic(Conditional):
 
         Returns
         -------
-        array of shape (*n_states of the parents, n_states)
-            Probabilities, 0 and 1.
+        array
+            Probabilities, 0 and 1: ``(*n_states of the parents, n_states)``.
 
         See Also
         --------

@@ -136,8 +136,8 @@ class NoisyOr(Conditional):
 
         Returns
         -------
-        array of shape (*n_states of the parents, n_states)
-            Probabilities.
+        array
+            Probabilities: ``(*n_states of the parents, n_states)``.
 
         See Also
         --------
@@ -291,8 +291,8 @@ class NoisyMax(Conditional):
 
         Returns
         -------
-        array of shape (*n_states of the parents, n_states)
-            Probabilities.
+        array
+            Probabilities: ``(*n_states of the parents, n_states)``.
 
         See Also
         --------
@@ -465,8 +465,8 @@ class NoisyAnd(Conditional):
 
         Returns
         -------
-        array of shape (*n_states of the parents, n_states)
-            Probabilities.
+        array
+            Probabilities: ``(*n_states of the parents, n_states)``.
 
         See Also
         --------

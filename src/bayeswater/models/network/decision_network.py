@@ -73,7 +73,7 @@ class DecisionNetwork:
     decisions : dict
         Alternatives of each decision, in the order in which decisions are made.
     utilities : dict
-        For each utility an array (*n_states of its parents), or a dict ``{(state of each parent): number}``.
+        For each utility an array ``(*n_states of its parents)``, or a dict ``{(state of each parent): number}``.
     states : dict, optional
         Labels of variables whose table does not name them.
 
