@@ -11,6 +11,7 @@ from benchmarks.compile_time import compile_times
 from benchmarks.decisions import decisions
 from benchmarks.discretising import cuts_of_weka, discretising, has_weka
 from benchmarks.engines import dask_engine, lacks_dask, lacks_spark, spark_engine
+from benchmarks.exports import export_speed
 from benchmarks.gaussian import gaussian_growth, gaussian_leave_one_out, gaussian_memory, gaussian_speed
 from benchmarks.german_credit import TABLE, german_credit
 from benchmarks.growth import SIZES, growth
@@ -27,6 +28,7 @@ from benchmarks.page import first_page, lacks_browser, network_clicks, page_clic
 from benchmarks.pair_counts import CAR, car_goldens, pair_counting, pair_memory
 from benchmarks.scale import csv_fits, pair_fits, parquet_fits
 from benchmarks.semi_naive import car_rows, probabilities_of_weka, semi_naive, tan_of_pyagrum
+from benchmarks.serving import serving_speed, soak
 from benchmarks.shapes import random_shapes
 from benchmarks.sizes import OTHER_SIZES, shapes, sizes
 from benchmarks.sizes import SIZES as SWEEP
@@ -412,6 +414,24 @@ SECTIONS = (
         "1 s.",
         lambda extent: first_page(extent.few),
         lacks_browser,
+    ),
+    Planned(
+        "Exported models",
+        "Rows in a table of DuckDB beside predict_proba of scikit-learn on the same rows in memory, on two threads "
+        "each; and processor time of a row in C. To be reached: no slower, and 1 us.",
+        lambda extent: export_speed(extent.share),
+    ),
+    Planned(
+        "The server",
+        "Requests of one row with ten numbers, from 16 clients, in turns. To be reached: twice the requests a second.",
+        lambda extent: serving_speed(10.0 if extent.is_whole else 1.0),
+    ),
+    Planned(
+        "The server under load",
+        "Ten minutes of questions, bad requests, rows to learn and to forget, with a model replaced every few seconds "
+        "and a server killed (SIGKILL) every minute. To be reached: nothing acknowledged is lost, no answer of 500 or "
+        "more, memory flat.",
+        lambda extent: soak(600 if extent.is_whole else 10),
     ),
     Planned(
         "Compile time",

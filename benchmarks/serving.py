@@ -1,13 +1,10 @@
 """1-row requests from 16 clients on 127.0.0.1, beside scikit-learn's GaussianNB behind FastAPI; and a soak.
 
-``python -m benchmarks.serving --seconds 10`` measures, turn by turn, requests a second, p50, p99 and processor time of
-a request for both. FastAPI is looked for in this environment, or in that of the interpreter ``--peer``; where it is
-not, it is left out, with a line. ``--soak 600`` asks and teaches, has a second model replaced every few seconds, kills
-the server with SIGKILL every minute in the midst of it, and counts what was acknowledged and is not there: nothing may
-be.
+FastAPI is looked for in this environment, or in that of the interpreter BAYESWATER_PEER; where it is not, it is left
+out. The soak asks and teaches, has a second model replaced every few seconds, kills the server with SIGKILL every
+minute in the midst of it, and counts what was acknowledged and is not there: nothing may be.
 """
 
-import argparse
 import asyncio
 import json
 import os
@@ -27,6 +24,9 @@ import numpy as np
 from bayeswater import GaussianNB, load, save
 
 CLIENTS, COLUMNS = 16, 10
+
+PEER_PYTHON = os.environ.get("BAYESWATER_PEER", sys.executable)
+"""The interpreter of both servers, one that has FastAPI."""
 
 PEER = """
     import pickle, sys, warnings
@@ -109,21 +109,24 @@ def processor_seconds(pid):
 TURNS = 3
 
 
-def throughput(folder, seconds, peer_python):
+def serving_speed(seconds):
+    """Measure both servers turn by turn: requests a second, latencies, and processor time of a request."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _serving_speed(Path(folder), seconds)
+
+
+def _serving_speed(folder, seconds):
     X, y = rows(np.random.default_rng(0))
     save(GaussianNB().fit(X, y), folder / "ours.bayes")
-    ours = [peer_python, "-m", "bayeswater", "serve", str(folder / "ours.bayes"), "--port", "8741"]
+    ours = [PEER_PYTHON, "-m", "bayeswater", "serve", str(folder / "ours.bayes"), "--port", "8741"]
     servers = {"bayeswater": (8741, ours)}
-    has_peer = subprocess.run([peer_python, "-c", "import fastapi"], stderr=subprocess.DEVNULL).returncode == 0
-    if has_peer:
+    if subprocess.run([PEER_PYTHON, "-c", "import fastapi"], stderr=subprocess.DEVNULL).returncode == 0:
         from sklearn.naive_bayes import GaussianNB as Peer
 
         (folder / "peer.pickle").write_bytes(pickle.dumps(Peer().fit(X.to_numpy(), y)))
         (folder / "peer.py").write_text(textwrap.dedent(PEER))
-        command = [peer_python, str(folder / "peer.py"), str(folder / "peer.pickle"), "8742"]
+        command = [PEER_PYTHON, str(folder / "peer.py"), str(folder / "peer.pickle"), "8742"]
         servers["scikit-learn behind FastAPI"] = (8742, command)
-    else:
-        print("FastAPI is not installed: left out")
     running = {name: started(command, port) for name, (port, command) in servers.items()}
     figures = {name: [] for name in servers}
     try:
@@ -140,17 +143,21 @@ def throughput(folder, seconds, peer_python):
         for process in running.values():
             process.terminate()
             process.wait()
-    print("| server | requests a second | p50 ms | p99 ms | processor us a request |\n|---|---|---|---|---|")
-    for name, own in figures.items():
-        each, p50, p99, spent = np.median(own, axis=0)
-        print(f"| {name} | {each:,.0f} | {p50:.1f} | {p99:.1f} | {spent:,.0f} |", flush=True)
+    titles = ("requests a second", "p50 ms", "p99 ms", "processor us a request")
+    return [{"server": name} | dict(zip(titles, np.median(own, axis=0), strict=True)) for name, own in figures.items()]
 
 
 KILL_SECONDS, REPLACE_SECONDS = 60, 7
+WATCHED = ("learner after its start", "learner before its kill", "server that goes on")
 
 
-def soak(folder, seconds):
-    """Ask, teach, replace and kill; print how many acknowledged rows were lost, and what else there was."""
+def soak(seconds):
+    """Ask, teach, replace and kill; say how many acknowledged rows were lost, and what else there was."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _soak(Path(folder), seconds)
+
+
+def _soak(folder, seconds):
     X, y = rows(np.random.default_rng(1))
     learner, other = folder / "learner.bayes", folder / "other.bayes"
     save(GaussianNB().fit(X, y), learner)
@@ -160,27 +167,28 @@ def soak(folder, seconds):
     os.environ["BAYESWATER_TOKEN"] = "of-the-soak"
     kinds = ("acknowledged", "forgotten", "asked", "refused", "of 500 or more", "replaced")
     found = dict.fromkeys([*kinds, "learned without an answer", "forgotten without an answer"], 0)
-    steady, memory, start = started(asking, 8744), [], perf_counter()
+    steady, memory = started(asking, 8744), []
     for at in range(0, round(seconds), KILL_SECONDS):  # of load: how long a start takes does not count
         process = started(command, 8743)
         first = resident(process.pid)
         before_kill = asyncio.run(mixed(X, other, min(KILL_SECONDS, seconds - at), found, process))
         process.wait()
-        memory.append((round(perf_counter() - start), first, before_kill, resident(steady.pid)))
-        print(f"{len(memory)} kills; {found}", flush=True)
+        memory.append((first, before_kill, resident(steady.pid)))
     process = started(command, 8743)
     for one in (process, steady):
         one.terminate()  # saves
         one.wait()
     counted = int(load(learner).class_count_.sum()) - len(X)
-    print(f"{counted:,} rows counted")
-    print("| second | learner after start, MB | before its kill | server that goes on |\n|---|---|---|---|")
-    for line in memory:
-        print("| " + " | ".join(map(str, line)) + " |")
     # A call whose answer the kill cut off may be counted or not: it was never acknowledged.
     least = found["acknowledged"] - found["forgotten"] - found["forgotten without an answer"]
     most = found["acknowledged"] - found["forgotten"] + found["learned without an answer"]
-    print(f"acknowledged and not there: {max(0, least - counted)}; never sent and there: {max(0, counted - most)}")
+    of_each = dict(zip(WATCHED, np.array(memory).T, strict=True))
+    return [
+        {"kills": len(memory)}
+        | found
+        | {"acknowledged and not there": max(0, least - counted), "never sent and there": max(0, counted - most)}
+        | {f"MB of the {what}": f"{min(own)} - {max(own)}" for what, own in of_each.items()}
+    ]
 
 
 def resident(pid):
@@ -250,20 +258,3 @@ async def mixed(X, other, seconds, found, process):
     work = [until_killed(one) for one in (*of_learner, forgetting())]
     memory, *_ = await asyncio.gather(killing(), *work, *(client(8744, asks_of) for _ in range(3)), replacing())
     return memory
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--soak", type=float, default=0)
-    parser.add_argument("--peer", default=sys.executable, help="interpreter of both servers, one that has FastAPI")
-    asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        if asked.seconds:
-            throughput(Path(folder), asked.seconds, asked.peer)
-        if asked.soak:
-            soak(Path(folder), asked.soak)
-
-
-if __name__ == "__main__":
-    main()
