@@ -223,6 +223,7 @@ def test_amounts_are_binned_alike_when_a_model_is_evaluated(run, prices, tmp_pat
     assert load(model).class_count_.tolist() == [29, 30, 30]
     evaluated = json.loads(run("evaluate", model, prices, "-t", "price", "--json").out)
     assert evaluated["n_rows"] == 89 and evaluated["n_rows_of_unknown_class"] == 0
+    assert run("report", model, prices, "-t", "price", "-o", tmp_path / "m.html").code == 0
     few = tmp_path / "few.csv"
     few.write_text("".join(prices.read_text().splitlines(keepends=True)[:4]))
     assert run("forget", model, few, "-t", "price", "-o", tmp_path / "n.bayes").code == 0
@@ -245,6 +246,7 @@ def test_classes_of_few_rows_are_left_out_on_request(run, tmp_path):
     path.write_text("x,y\n" + "".join(f"{i % 3},{'ab'[i % 2]}\n" for i in range(40)) + "1,c\n1,\n2,d\n2,d\n")
     told = run("fit", path, "-t", "y", "-o", tmp_path / "m.bayes")
     assert "a class has a single row: 'c'" in told.err and "--min-class-rows 2" in told.err
+    assert "a class has a single row: 'c'" in run("compare", path, "-t", "y", "--model", "naive-bayes").err
     answer = run("fit", path, "-t", "y", "-o", tmp_path / "m.bayes", "--min-class-rows", 3)
     assert answer.code == 0
     assert "2 classes in 'y' have fewer than 3 rows: 'c', 'd'; 3 rows are left out" in answer.err

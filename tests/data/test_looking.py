@@ -73,6 +73,20 @@ def test_what_is_likely_to_go_wrong_is_said(column, words):
     assert words in warned(column) if words else warned(column) == ""
 
 
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ([f"id{i}" for i in range(N)], "names the rows, and is no class to learn"),
+        (np.arange(N) / 3, "amounts, and no classes to learn; bin it"),
+        (np.arange(N) % 40, "most rows have a value of their own: these are amounts"),
+        (["x"] * N, "all rows are of one class"),
+        (["x", *["y", "z"] * 29, "y"], "a class has a single row: 'x'"),
+    ],
+)
+def test_a_target_that_cannot_be_is_said(target, words):
+    assert words in look(pd.DataFrame({"x": np.arange(N) % 7, "t": target}), target="t")["t"].warnings[0]
+
+
 def test_a_column_of_own_values_is_no_leak_and_neither_is_one_of_a_rare_class():
     rare = np.where(np.arange(N) == 0, "yes", "no")
     assert warned(np.arange(N) % 2, rare) == ""

@@ -64,7 +64,7 @@ def compare(
     plot
         File for a picture, such as compared.png or compared.svg.
     """
-    from bayeswater.cli.fit import column_choice, stated_families, without_ignored
+    from bayeswater.cli.fit import column_choice, stated_families, warn_of_few_rows, without_ignored
     from bayeswater.cli.models import require_other_files, whole
     from bayeswater.cli.standard_output import print_document
     from bayeswater.cli.terminal import findings, fits_shown, passes_shown, warnings_once
@@ -87,6 +87,8 @@ def compare(
         examples = LabelledRows(rows, target, columns=names, rule=rule)
         with passes_shown(rows, lambda: examples.under_way):
             X, y = whole(examples, "compare")
+        labels, counts = (y.value_counts().field(place).to_pylist() for place in range(2))
+        warn_of_few_rows(labels, counts, target)
         with fits_shown() as progress:
             found = compared(
                 X,

@@ -119,17 +119,16 @@ def fit(
             write_periods(of_all, examples, time, by_period, output, as_json=as_json)
             return
         learned = _learned(examples, kind, settings, calibrate=calibrate, checkpoint=checkpoint)
-        _warn_of_few_rows(learned.model, target)
+        warn_of_few_rows(learned.model.classes_.tolist(), learned.model.class_count_.tolist(), target)
     save(learned.model, output)
     print_report(learned, str(output), as_json=as_json)
 
 
-def _warn_of_few_rows(model: Any, target: str) -> None:
+def warn_of_few_rows(labels: list[Any], counts: list[float], target: str) -> None:
     """Say which classes have a single row, as one of totals has, and where there is only one class."""
     from bayeswater.errors import BayesWarning, warn_user
 
-    labels = model.classes_.tolist()
-    lone = [label for label, count in zip(labels, model.class_count_.tolist(), strict=True) if count == 1]
+    lone = [label for label, count in zip(labels, counts, strict=True) if count == 1]
     if len(labels) == 1:
         warn_user(f"all rows have {labels[0]!r} in {target!r}: there is no other class to tell it from", BayesWarning)
     elif lone:

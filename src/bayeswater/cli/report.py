@@ -42,6 +42,7 @@ def report(
     from bayeswater.cli.costs import Costs
     from bayeswater.cli.models import known_class, labels_explained, load_model, open_for, require_other_files
     from bayeswater.cli.terminal import say, warnings_once
+    from bayeswater.models.streaming.target_rules import TargetBins
     from bayeswater.reports.model_report import model_report
     from bayeswater.reports.sentences import sentences
 
@@ -53,6 +54,8 @@ def report(
         require_other_files(rows, output)
         with labels_explained(classifier, model, target):
             table = rows.head(rows.schema.names, MOST_ROWS + 1)
+    if (bins := TargetBins.of_classes(classifier.classes_)) is not None:
+        table = table.set_column(table.column_names.index(target), target, bins(table.column(target)))
     notes = (sentences(lang).say("first rows", n=f"{MOST_ROWS:,}"),) if table.num_rows > MOST_ROWS else ()
     wishes: dict[str, Any] = {"group": group, "positive": wanted, "loss": costs, "peers": peers, "lang": lang}
     text = model_report(classifier, table.slice(0, MOST_ROWS), target, name=rows.name, notes=notes, **wishes)

@@ -22,7 +22,7 @@ from bayeswater.data.cells import python_value
 from bayeswater.data.display_width import display_width, on_one_line, padded, shortened
 from bayeswater.data.frames import as_numpy, library_of, read_frame, write_frame
 from bayeswater.data.reading.cell_styles import style_of
-from bayeswater.data.reading.column_kinds import Kind, kind_of, percent
+from bayeswater.data.reading.column_kinds import IDENTIFIED, Kind, kind_of, percent
 from bayeswater.data.reading.dates import date_columns, seconds_of
 from bayeswater.data.reading.discretising.cuts import apply_cuts
 from bayeswater.data.reading.discretising.finding_cuts import NumberColumn, cuts_by_class
@@ -248,7 +248,7 @@ def look_at(
     frame = read_frame(_understood(table, target))
     labels = None if target is None else _labels(frame.table[target])
     columns = tuple(
-        _column(column, frame.table[column], column in frame.declared, labels if column != target else None)
+        _column(column, frame.table[column], column in frame.declared, labels, is_target=column == target)
         for column in frame.names
     )
     candidates = () if target is not None else _candidates(columns, table.num_rows)
@@ -285,7 +285,10 @@ def _distinct_codes(cells: "pa.ChunkedArray") -> "tuple[pa.Array, Array]":
     return coded.dictionary, np.asarray(coded.indices.fill_null(-1))
 
 
-def _column(name: str, cells: "pa.ChunkedArray", declared: bool, labels: tuple[Array, Array] | None) -> ColumnLook:
+def _column(
+    name: str, cells: "pa.ChunkedArray", declared: bool, labels: tuple[Array, Array] | None, *, is_target: bool
+) -> ColumnLook:
+    labels = None if is_target else labels
     try:
         kind = kind_of(name, cells, declared=declared)
     except DataError as error:
@@ -306,7 +309,7 @@ def _column(name: str, cells: "pa.ChunkedArray", declared: bool, labels: tuple[A
         states = tuple((python_value(values[int(k)]), int(times[k])) for k in often[:N_STATES])
     accuracy = None if labels is None or kind.kind in ("empty", "text") else _accuracy(codes, numbers, *labels)
     n_missing = int((codes < 0).sum())
-    told = _likely_wrong(kind.kind, kind.hint, n_missing, len(values))
+    told = _no_classes(values, times) if is_target else _likely_wrong(kind.kind, kind.hint, n_missing, len(values))
     if accuracy is not None and labels is not None and _is_leak(accuracy, *labels):
         told.append(
             f"it alone tells the target in {percent(round(accuracy * len(cells)), len(cells))} of the rows: it may be "
@@ -343,6 +346,23 @@ def _likely_wrong(kind: str, hint: str, n_missing: int, n_distinct: int) -> list
             else "one value in all rows: it tells nothing"
         )
     return found
+
+
+def _no_classes(values: "pa.Array", times: Array) -> list[str]:
+    """Say why the values of a target may be no classes to learn."""
+    import pyarrow as pa
+
+    n_rows, is_number = int(times.sum()), pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
+    if len(values) == 1:
+        return ["all rows are of one class: there is no other to tell it from"]
+    if n_rows >= IDENTIFIED and 2 * len(values) > n_rows and (is_number or len(values) == n_rows):
+        are = "each row has a value of its own" if len(values) == n_rows else "most rows have a value of their own"
+        means = "these are amounts, and no classes to learn; bin it: pandas.qcut(y, 3)"
+        return [f"{are}: {means if is_number else 'that names the rows, and is no class to learn'}"]
+    lone = [repr(python_value(values[int(k)])) for k in np.flatnonzero(times == 1)]
+    shown = ", ".join(lone[:N_STATES]) + f" and {len(lone) - N_STATES:,} more" * (len(lone) > N_STATES)
+    are = "a class has a single row" if len(lone) == 1 else f"{len(lone):,} classes have a single row"
+    return [f"{are}: {shown}; correct it, or leave it out (--min-class-rows 2)"] if lone else []
 
 
 def _accuracy(codes: Array, numbers: Array | None, labels: Array, there: Array) -> float:
