@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from tests.web.people_page import people
 
 from bayeswater import BayesianNetwork
 from bayeswater.demo.network import cough
@@ -56,6 +57,7 @@ class NetworkTab:
         return found
 
     def net(self):
+        self.page.wait_for_timeout(400)  # an address follows the answer
         return json.loads(unquote(self.page.url.split("#")[1]))["net"]
 
 
@@ -313,3 +315,34 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(tab):
     own = NetworkTab(tab(viewport={"width": 390, "height": 800}, color_scheme="dark"))
     own.choose("cough")
     assert own.page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+
+
+@LANGUAGES
+def test_a_number_is_observed_by_typing_it_and_set_and_all_others_follow(tab, lang):
+    network = people()
+    value, set_to = {"en": ("Value of {}", "Set {} to this value"), "zh": ("{} 的取值", "将 {} 设定为该值")}[lang]
+    with Exploration([subject_of(network)]) as page_of_people:
+        shown = NetworkTab(tab(served=page_of_people), subject=0, lang=lang)
+
+        def drawn(name):
+            return shown.page.locator(".node").get_by_role("img", name=f"{name}: ").get_attribute("aria-label")
+
+        def told(found):
+            return f"{found.name}: {found.mean:.4g} ± {found.std:.3g}"
+
+        assert drawn("weight") == told(network.query("weight"))
+        shown.choose("weight")
+        shown.page.get_by_label(value.format("weight")).fill("90")
+        shown.page.keyboard.press("Enter")
+        shown.settled()
+        assert drawn("weight") == "weight: 90" and drawn("height") == told(network.query("height", {"weight": 90}))
+        assert shown.posteriors()["sex", "m"] == pytest.approx(network.query("sex", {"weight": 90})["m"])
+        shown.choose("height")
+        shown.page.get_by_label(value.format("height")).fill("170")
+        shown.page.get_by_role("button", name=set_to.format("height")).click()
+        shown.settled()
+        changed = network.do(height=170)
+        assert shown.posteriors()["sex", "m"] == pytest.approx(changed.query("sex", {"weight": 90})["m"])
+        shown.page.get_by_role("button", name=WORDS[lang]["release"]).click()
+        shown.click("sex", "m")
+        assert drawn("weight") == told(network.query("weight", {"sex": "m"}))

@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.web.loans_page import come, loan_model, loan_subject
 
-from bayeswater import AODE, BayesEnsemble, GaussianNB, LinearGaussian, Loss, MixedNetwork, NaiveBayes, SchemaError
+from bayeswater import AODE, BayesEnsemble, GaussianNB, Loss, NaiveBayes
 from bayeswater.web.app import application, document_of
 from bayeswater.web.plain import QuestionError, as_json
 from bayeswater.web.safety import Access
@@ -239,9 +239,3 @@ def test_a_change_that_turns_the_class_can_be_set_bins_and_times_of_day_too():
             assert told("row", "posterior", {"facts": changed}, subject)["prediction"] == turn["prediction"]
             columns.add(turn["column"])
     assert columns == {"called", "paid"}
-
-
-def test_a_network_with_numbers_is_refused_with_what_to_ask_instead():
-    network = MixedNetwork("a -> b", {"a": LinearGaussian(0), "b": LinearGaussian(0, {"a": 2})})
-    with pytest.raises(SchemaError, match=r"MixedNetwork cannot be explored.*answers query"):
-        subject_of(network)

@@ -72,10 +72,7 @@ def _subject(path: str, data: list[str], target: str | None, reading: ReadingOpt
     name = Path(path).name
     with warnings_once():
         found = read_any_network(path) if is_network_file(path) or has_numbers(path) else load(path)
-        if is_mixed(found):
-            why = "which the page does not show; use bayeswater query, inspect or draw"
-            raise ParameterError(f"{path} is a network with numbers, {why}")
-        if isinstance(found, BayesianNetwork):
+        if is_mixed(found) or isinstance(found, BayesianNetwork):
             if data:
                 raise ParameterError(f"{path} is a network, which is explored without rows; leave {data[0]!r} out")
             return subject_of(found, name=name)

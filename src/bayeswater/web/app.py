@@ -57,11 +57,11 @@ def application(coming: "Future[Sequence[Subject]]", access: Access, lang: str |
 
     async def answer(request: Request) -> Response:
         place, view, question = (request.path_params[name] for name in ("subject", "view", "question"))
-        from bayeswater.web.views import VIEWS  # the models: the page itself is there before them
+        from bayeswater.web.views import answer_of  # the models: the page itself is there before them
 
         subjects = await wrap_future(coming)
-        found = VIEWS.get(view, {}).get(question)
-        if found is None or not place < len(subjects):
+        found = answer_of(subjects[place], view, question) if place < len(subjects) else None
+        if found is None:
             return JSONResponse({"error": "there is no such question"}, 404)
         try:
             asked = document_of(await request.body())

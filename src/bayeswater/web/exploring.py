@@ -132,7 +132,7 @@ def explore(
 
     Parameters
     ----------
-    model : fitted classifier or BayesianNetwork
+    model : fitted classifier, BayesianNetwork or MixedNetwork
         What the page shows.
     rows : table in memory, optional
         Rows to look at; the first 50,000 are shown.

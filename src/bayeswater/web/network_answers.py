@@ -7,7 +7,7 @@ where an end is observed.
 import json
 import warnings
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import exp, log
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,7 +27,7 @@ from bayeswater.typing import Array
 from bayeswater.web.network_drawing import Drawn, drawn
 from bayeswater.web.network_parts import MANY_NODES, Part, part_asked, start_of, subgraph
 from bayeswater.web.network_variants import Known, known_of, node_of
-from bayeswater.web.plain import QuestionError, as_json, number_of, text_of, written
+from bayeswater.web.plain import QuestionError, as_json, number_of, place_of, text_of, written
 from bayeswater.web.subjects import NetworkSubject
 
 ARC_SECONDS = 2.0
@@ -53,22 +53,26 @@ def _part(subject: NetworkSubject, asked: Mapping[str, Any]) -> Part:
 
 def _drawing(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
     """Where the nodes stand; with `all`, what all nodes and their states are called, too."""
-    part = _part(subject, asked)
-    found: Drawn = subject.drawings.get(tuple(part.nodes), lambda: drawn(subject.model, part.nodes))
-    told = {**found.facts(), "n_all": len(subject.model.dag), "folds": list(part.folds.items())}
+    network = subject.model
+    states = [network.variables[node].states if network.has_tables else () for node in range(len(network.dag))]
+    return drawing_of(subject, asked, states, {"evidence": None, **FILES, "bayes": "Bayeswater"})
+
+
+def drawing_of(
+    subject: Any, asked: Mapping[str, Any], states: Sequence[Sequence[Any] | None], formats: Mapping[str, str | None]
+) -> dict[str, Any]:
+    """Where nodes with these states stand, None for numbers; with `all`, what the page has to know before it asks."""
+    dag = subject.model.dag
+    part = part_asked(dag, asked)
+    found: Drawn = subject.drawings.get(tuple(part.nodes), lambda: drawn(dag, states, part.nodes))
+    told = {**found.facts(), "n_all": len(dag), "folds": list(part.folds.items())}
     if asked.get("all"):
-        told["names"] = list(subject.model.names)
-        told["states"] = _states(subject.model)
-        told["start"] = start_of(subject.model.dag) if len(subject.model.dag) >= MANY_NODES else None
-        told["files"] = {**FILES, "bayes": "Bayeswater"}
-        told["most_states"] = MOST_STATES
+        told["names"] = list(dag.names)
+        told["states"] = [[written(state) for state in own or ()] for own in states]
+        told["numbers"] = [node for node, own in enumerate(states) if own is None]
+        told["start"] = start_of(dag) if len(dag) >= MANY_NODES else None
+        told["files"] = formats
     return told
-
-
-def _states(network: BayesianNetwork) -> list[list[str]]:
-    if not network.has_tables:
-        return [[] for _ in network.names]
-    return [[written(state) for state in variable.states] for variable in network.variables]
 
 
 def _posteriors(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
@@ -82,13 +86,13 @@ def _posteriors(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
     posteriors = [found.marginals[node][0] for node in range(len(known.network.dag))]
     return {
         "posteriors": posteriors,
-        "shown": [_shown(p) for p in posteriors],
+        "shown": [shown_states(p) for p in posteriors],
         "probability": exp(found.log_evidence[0]) if not known.soft else None,
         "impossible": False,
     }
 
 
-def _shown(posterior: Array) -> list[int]:
+def shown_states(posterior: Array) -> list[int]:
     """All states, or where they are many the likeliest, in their order."""
     if len(posterior) <= MOST_STATES:
         return list(range(len(posterior)))
@@ -128,8 +132,12 @@ def _information_of_arc(
 def _trail(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
     """The open trail between two nodes given the rest of what is known, or why there is none."""
     known = _known(subject, asked)
-    dag = known.network.dag
-    start, end = node_of(known.network, asked, "start"), node_of(known.network, asked, "end")
+    return trail_of(known.network.dag, asked, known)
+
+
+def trail_of(dag: Dag, asked: Mapping[str, Any], known: Any) -> dict[str, Any]:
+    """The open trail between two nodes of a graph, given the keys of what is observed, softly known, and set."""
+    start, end = (place_of(asked.get(name), len(dag), name) for name in ("start", "end"))
     if start == end:
         raise QuestionError("a trail has two ends")
     given = frozenset(known.observed.keys() | known.does.keys()) - {start, end}
@@ -206,8 +214,12 @@ def _next(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
 
 def _table(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
     """Some rows of the table of a node."""
-    network, node = _known(subject, asked).variant.edited, node_of(subject.model, asked)
-    table = network.cpt(network.names[node])
+    return table_of(_known(subject, asked).variant.edited, node_of(subject.model, asked), asked)
+
+
+def table_of(network: Any, node: int, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Some rows of the table of a node of a network."""
+    table = network.cpt(network.dag.names[node])
     rows = table.values.reshape(-1, table.shape[-1])
     first = int(number_of(asked, "first", 0, 0, max(0, len(rows) - 1)))
     places = range(first, min(first + TABLE_ROWS, len(rows)))
@@ -250,17 +262,21 @@ def _with_share(p: Array, code: int, value: float) -> Array:
 def _likelihood(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
     """Likelihoods that bring the probability of a state to where it was dragged, the others in proportion."""
     node = node_of(subject.model, asked)
-    known = _known(subject, {**asked, **{name: _without(asked, name, node) for name in ("observed", "soft")}})
+    known = _known(subject, {**asked, **{name: without(asked, name, node) for name in ("observed", "soft")}})
     if node in known.does:
         raise QuestionError(f"{subject.model.names[node]!r} is set from outside; release it first")
     found = known.variant.posteriors(known.likelihoods)
     if found.impossible[0]:
         raise ImpossibleEvidence("the evidence has probability zero; release some of it")
-    p = found.marginals[node][0]
+    return {"likelihood": dragged(found.marginals[node][0], asked, known.network.variables[node].states)}
+
+
+def dragged(p: Array, asked: Mapping[str, Any], states: Sequence[Any]) -> Array:
+    """Likelihoods that bring one of some probabilities to where it was dragged."""
     code = int(number_of(asked, "state", 0, 0, len(p) - 1))
     value = number_of(asked, "value", 0, 0, 1)
     if (p[code] == 0 and value > 0) or (p[code] == 1 and value < 1):
-        state = written(known.network.variables[node].states[code])
+        state = written(states[code])
         raise QuestionError(f"the probability of {state!r} is {p[code]:g}; no evidence on it alone can change that")
     likelihood = np.ones(len(p))
     if 0 < value < 1:
@@ -269,10 +285,11 @@ def _likelihood(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
         likelihood[np.arange(len(p)) != code] = exp(min(0.0, -odds))
     else:
         likelihood = np.where((np.arange(len(p)) == code) == (value == 1), 1.0, 0.0)
-    return {"likelihood": likelihood}
+    return likelihood
 
 
-def _without(asked: Mapping[str, Any], name: str, node: int) -> Any:
+def without(asked: Mapping[str, Any], name: str, node: int) -> Any:
+    """What a question takes for known, but for a node."""
     found = asked.get(name) or []
     return (
         [own for own in found if not (isinstance(own, list) and own and own[0] == node)]
@@ -295,9 +312,9 @@ def _save(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
     """A file: the evidence, a picture, or the network with its changed tables."""
     known, kind = _known(subject, asked), text_of(asked, "as")
     if kind == "evidence":
-        return _file("evidence.json", json.dumps(evidence_document(known), ensure_ascii=False, indent=2).encode())
+        return file_of("evidence.json", json.dumps(evidence_document(known), ensure_ascii=False, indent=2).encode())
     if kind == "svg":
-        return _file("network.svg", _picture(subject, known, asked).encode())
+        return file_of("network.svg", _picture(subject, known, asked).encode())
     if kind not in FILES and kind != "bayes":
         raise QuestionError(f"there is no format {kind!r}; they are {sorted(FILES)}")
     with SAVING, TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as told:
@@ -306,10 +323,11 @@ def _save(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
         known.variant.edited.write(path)
         content = path.read_bytes()
     notes = [str(one.message).removeprefix(f"{path}: ") for one in told if issubclass(one.category, BayesWarning)]
-    return _file(path.name, content, notes)
+    return file_of(path.name, content, notes)
 
 
-def _file(name: str, content: bytes, notes: list[str] | None = None) -> dict[str, Any]:
+def file_of(name: str, content: bytes, notes: list[str] | None = None) -> dict[str, Any]:
+    """Give a file to the page."""
     return {"name": name, "content": b64encode(content).decode(), "notes": notes or []}
 
 

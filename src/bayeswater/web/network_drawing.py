@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.networks.drawing import MOST_STATES, PADDING, PERCENT, Box, NodeLine, Places, placed, state_label
+from bayeswater.structure.dag import Dag
 from bayeswater.web.network_parts import subgraph
+
+NUMBER_LINES = (NodeLine("0000.000 ± 000.000"),) * 3
+"""Room of a number: a line for its mean and deviation, and two for its curve."""
 
 DRAWINGS_KEPT = 64
 """Drawings that are remembered: of the whole network, and around nodes."""
@@ -35,14 +38,14 @@ class Drawn:
         return {"nodes": nodes, "edges": edges, "width": self.places.width, "height": self.places.height}
 
 
-def drawn(network: BayesianNetwork, nodes: Sequence[int]) -> Drawn:
-    """Place some nodes of a network, with the edges between them."""
+def drawn(whole: Dag, states: Sequence[Sequence[object] | None], nodes: Sequence[int]) -> Drawn:
+    """Place some nodes of a network, with the edges between them; what has no states, not even none, is a number."""
     boxes = []
     for node in nodes:
-        states = network.variables[node].states if network.has_tables else ()
-        lines = [NodeLine(state_label(state), 0.0) for state in states]
+        own = states[node]
+        lines = list(NUMBER_LINES) if own is None else [NodeLine(state_label(state), 0.0) for state in own]
         if len(lines) > MOST_STATES:  # the widest, for those that are shown change with what is known
             lines = sorted(lines, key=lambda line: -len(line.label))[:MOST_STATES]
-        boxes.append(Box(network.names[node], tuple(lines), False))
-    dag = subgraph(network.dag, nodes)
+        boxes.append(Box(whole.names[node], tuple(lines), False))
+    dag = subgraph(whole, nodes)
     return Drawn(tuple(nodes), tuple(boxes), placed(dag, [b.width for b in boxes], [b.height for b in boxes]))

@@ -151,23 +151,23 @@ def known_of(variants: Variants, network: BayesianNetwork, asked: Mapping[str, A
     """Read what a question takes for known; what cannot be is refused."""
     n_nodes = len(network.dag)
     if not network.has_tables:
-        codes = {place_of(node, n_nodes, "node"): 0 for node, _ in _items(asked, "observed", 2)}
+        codes = {place_of(node, n_nodes, "node"): 0 for node, _ in items_of(asked, "observed", 2)}
         return Known(variants.of((), ()), codes, {}, {})
     cards = network.core.cards
 
     def states(name: str) -> dict[int, int]:
         found = {}
-        for node, code in _items(asked, name, 2):
+        for node, code in items_of(asked, name, 2):
             found[node] = place_of(code, cards[place_of(node, n_nodes, "node")], "state")
         return found
 
     observed, does = states("observed"), states("does")
     soft = {}
-    for node, likelihood in _items(asked, "soft", 2):
-        soft[node] = _numbers(likelihood, cards[place_of(node, n_nodes, "node")], "likelihood")
+    for node, likelihood in items_of(asked, "soft", 2):
+        soft[node] = shares_of(likelihood, cards[place_of(node, n_nodes, "node")], "likelihood")
     edits = []
-    for node, row, p in _items(asked, "edits", 3):
-        numbers = _numbers(p, cards[place_of(node, n_nodes, "node")], "row of a table")
+    for node, row, p in items_of(asked, "edits", 3):
+        numbers = shares_of(p, cards[place_of(node, n_nodes, "node")], "row of a table")
         if abs(numbers.sum() - 1.0) > ROW_TOLERANCE:
             raise QuestionError(
                 f"a row of the table of {network.names[node]!r} has the sum {numbers.sum():g}, and not 1"
@@ -184,14 +184,17 @@ def node_of(network: BayesianNetwork, asked: Mapping[str, Any], name: str = "nod
     return place_of(asked.get(name), len(network.dag), name)
 
 
-def _items(asked: Mapping[str, Any], name: str, size: int) -> Sequence[Sequence[Any]]:
+def items_of(asked: Mapping[str, Any], name: str, size: int) -> Sequence[Sequence[Any]]:
+    """Read a list of lists of so many."""
     found = asked.get(name) or []
     if not isinstance(found, list) or any(not isinstance(own, list) or len(own) != size for own in found):
         raise QuestionError(f"{name} is no list of lists of {size}")
     return found
 
 
-def _numbers(values: Any, n_numbers: int, what: str) -> Array:
+def shares_of(values: Any, n_numbers: int, what: str) -> Array:
+    """Read so many numbers from 0 to 1."""
+
     def is_right(value: Any) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and 0 <= value <= 1
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswater.errors import BayesError, SchemaError, nearest_names
+from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.streaming.answering import cell_names
 from bayeswater.typing import Array
@@ -82,6 +83,22 @@ class NetworkSubject(Subject):
     def drawings(self) -> Recent[Drawn]:
         """Where the nodes stand, by the node that is looked at."""
         return Recent(DRAWINGS_KEPT)
+
+
+@dataclass(frozen=True, eq=False)
+class MixedSubject(Subject):
+    """A network with numbers."""
+
+    @cached_property
+    def drawings(self) -> Recent[Drawn]:
+        """Where the nodes stand, by the node that is looked at."""
+        return Recent(DRAWINGS_KEPT)
+
+    @cached_property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """Where each number lies when nothing is known, but for some in ten thousand."""
+        found = {name: self.model.query(name) for name in self.model.numbers}
+        return {name: (own.mean - 4 * own.std, own.mean + 4 * own.std) for name, own in found.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +180,7 @@ def subject_of(
 
     Parameters
     ----------
-    model : fitted classifier of ours, or BayesianNetwork
+    model : fitted classifier of ours, BayesianNetwork or MixedNetwork
     rows : table in memory, optional
     y : true classes of the rows, optional
     target : column of `rows` that holds them; by default the one that the model does not read and that holds classes
@@ -177,10 +194,11 @@ def subject_of(
     """
     if isinstance(model, BayesianNetwork):
         return NetworkSubject(name or model.title or "network", model)
+    if isinstance(model, MixedNetwork):
+        return MixedSubject(name or "network", model)
     if not (hasattr(model, "predict_proba") and hasattr(model, "explain")):
         raise SchemaError(
-            f"a {type(model).__name__} cannot be explored; give a fitted classifier of Bayeswater or a BayesianNetwork "
-            "(a MixedNetwork answers query, moments and posteriors, and its numbers cut into states have a page)"
+            f"a {type(model).__name__} cannot be explored; give a fitted classifier of Bayeswater or a network"
         )
     name = name or type(model).__name__
     if rows is None:

@@ -3,7 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bayeswater.web import compare_answers, decision_answers, learned_answers, network_answers, row_answers, row_tables
+from bayeswater.web import (
+    compare_answers,
+    decision_answers,
+    learned_answers,
+    mixed_answers,
+    network_answers,
+    row_answers,
+    row_tables,
+)
+from bayeswater.web.subjects import MixedSubject, Subject
 
 Answer = Callable[[Any, Mapping[str, Any]], Any]
 
@@ -16,3 +25,9 @@ VIEWS: Mapping[str, Mapping[str, Answer]] = {
     "network": network_answers.ANSWERS,
 }
 """What each view of the page may ask."""
+
+
+def answer_of(subject: Subject, view: str, question: str) -> Answer | None:
+    """Find what answers a question of a view; None where there is no such question."""
+    answers = mixed_answers.ANSWERS if isinstance(subject, MixedSubject) and view == "network" else VIEWS.get(view, {})
+    return answers.get(question)

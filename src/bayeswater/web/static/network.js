@@ -25,6 +25,7 @@ export function mount(root, app) {
   const partAs = () => { const { focus, steps, levels, ...folds } = part(); return JSON.stringify([focus, focus === null ? levels : steps, folds]); };
   const look = (focus, more = {}) => set({ focus, opened: [], closed: [], ...more }, false); // at another part of it
   const set = (partial, step = true) => app.change({ net: { ...net(), ...partial } }, { step });
+  const isNumber = (node) => all.numbers.has(node);
   const others = (list, node) => list.filter(([own]) => own !== node);
   const told = { posteriors: null, shown: null, arcs: null, trail: null, best: null, n_left: 0 };
   let drawnAs = null, answeredAs = null, arcsAs = null, besideAs = null, panelAs = null;
@@ -148,15 +149,16 @@ export function mount(root, app) {
         const found = await app.ask("network", "drawing", { ...part(), all: !all });
         if (!found) return;
         if (!all) {
-          all = found;
-          kinds.append(...[["evidence", t("net_evidence")], ["svg", "SVG"], ["png", "PNG"], ...Object.entries(all.files)]
-            .map(([kind, name]) => el("option", { value: kind }, name)));
+          all = { ...found, numbers: new Set(found.numbers) };
+          best.hidden = reader.hidden = !("evidence" in all.files); // what a network with numbers is not asked for
+          kinds.append(...[...Object.entries(all.files), ["svg", "SVG"], ["png", "PNG"]]
+            .map(([kind, name]) => el("option", { value: kind }, name ?? t("net_evidence"))));
           own = net();
           drawing = partAs();
         }
         drawnAs = drawing;
         arcsAs = null;
-        picture.draw(found, all.names, all.states);
+        picture.draw(found, all.names, all.states, all.numbers);
         if (own.focus !== null && !picture.nodes.has(picture.current)) picture.setCurrent(own.focus);
       }
       focus.setAttribute("aria-pressed", String(own.focus !== null));
@@ -194,7 +196,7 @@ export function mount(root, app) {
       besideAs = beside;
       const [trail, explanation] = await Promise.all([
         trailOf ? app.ask("network", "trail", { ...known(), start: trailOf[0], end: trailOf[1] }) : null,
-        own.best && all.states[0].length ? app.ask("network", "explanation", known()) : null]);
+        own.best && !best.hidden && all.states[0].length ? app.ask("network", "explanation", known()) : null]);
       if (besideAs !== beside) return;
       Object.assign(told, { trail, best: explanation });
       shown();
@@ -219,7 +221,7 @@ export function mount(root, app) {
   // ------------------------------------------------------------ the panels
 
   const nameOf = (node, most = 30) => label(all.names[node], most);
-  const stateOf = (node, code) => label(all.states[node][code], 24);
+  const stateOf = (node, code) => (isNumber(node) ? number(code, 6) : label(all.states[node][code], 24));
   const dropper = (title, onclick) => el("button", { type: "button", class: "forget", "aria-label": title, title, onclick }, "×");
 
   function panels() {
@@ -244,7 +246,7 @@ export function mount(root, app) {
       typeof told.probability === "number" && own.observed.length ? el("p", { class: "faint" }, t("net_probability", { p: shareWords(told.probability) })) : null,
       own.best && told.best ? el("p", {}, t("net_best_told", { p: shareWords(told.best.probability) })) : null,
       told.n_left ? el("p", { class: "faint" }, t("net_arcs_left", { n: number(told.n_left) })) : null,
-      own.chosen.length || lines.length ? null : el("p", { class: "faint" }, t("net_how"))];
+      own.chosen.length || lines.length ? null : el("p", { class: "faint" }, t(all.numbers.size ? "net_how_numbers" : "net_how"))];
   }
 
   function chosen_(own) {
@@ -253,6 +255,7 @@ export function mount(root, app) {
     const p = told.posteriors?.[node];
     const held = Object.fromEntries([...own.observed, ...own.does].map(([other, code]) => [other, code]))[node];
     const soft = own.soft.find(([other]) => other === node)?.[1];
+    if (isNumber(node)) return [el("h2", {}, t("net_chosen")), el("h3", {}, nameOf(node, 60)), trailWords(own), own.focus === node ? null : button("net_only_blanket", () => look(node)), valueOf(node, held, p)];
     const likelihoods = soft || all.states[node].map(() => 1);
     const rows = all.states[node].map((state, code) => el("tr", {},
       el("td", {}, el("button", { type: "button", "aria-pressed": String(held === code), onclick: () => gestures.hold(node, code, false) }, label(state, 22))),
@@ -261,11 +264,19 @@ export function mount(root, app) {
         onchange: (event) => { const value = Number(event.target.value); event.target.blur(); if (value >= 0 && value <= 1) likelihood(node, likelihoods.map((one, k) => (k === code ? value : one))); } })),
       el("td", {}, el("button", { type: "button", "aria-label": t("net_do", { state: shortened(state) }), onclick: () => gestures.hold(node, code, true) }, "do"))));
     const nextPlace = el("div", {});
-    if (p) whatNext(node, nextPlace);
+    if (p && !all.numbers.size) whatNext(node, nextPlace);
     return [el("h2", {}, t("net_chosen")), el("h3", {}, nameOf(node, 60)), trailWords(own),
       own.focus === node ? null : button("net_only_blanket", () => look(node)),
       rows.length ? el("div", { class: "scroll" }, el("table", { class: "states" }, el("thead", {}, el("tr", {}, [t("net_state"), t("column_probability"), t("net_likelihood"), ""].map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows))) : null,
       nextPlace];
+  }
+
+  // A number: what it is likely to be, and a box to observe or set it by.
+  function valueOf(node, held, p) {
+    const typed = (doing) => { const value = box.valueAsNumber; box.blur(); if (Number.isFinite(value)) gestures.hold(node, value, doing); else gestures.release(node); };
+    const box = el("input", { type: "number", step: "any", class: "box", value: held ?? "", "aria-label": t("net_value_of", { name: shortened(all.names[node]) }), onchange: () => typed(net().doing) });
+    return el("div", {}, p && held === undefined ? el("p", {}, t("net_moments", { mean: number(p.mean), sd: number(p.sd, 3) })) : null,
+      el("p", { class: "line" }, el("label", {}, t("net_value"), " ", box), el("button", { type: "button", "aria-label": t("net_set_value", { name: shortened(all.names[node]) }), onpointerdown: (event) => event.preventDefault(), onclick: () => typed(true) }, "do")));
   }
 
   function trailWords(own) {
@@ -303,15 +314,16 @@ export function mount(root, app) {
     const as = JSON.stringify([node, first, net().edits]);
     if (as === tableAs) return;
     tableAs = as;
-    panel.table.hidden = node === undefined || !all.states[node].length;
+    panel.table.hidden = node === undefined || !(all.states[node].length || isNumber(node));
     if (panel.table.hidden) return;
     const found = await app.ask("network", "table", { ...known(), node, first });
     if (!found || tableAs !== as) return;
     const { edits } = net();
-    const heads = [...found.parents.map((parent) => nameOf(parent, 16)), ...all.states[node].map((state) => label(state, 12))];
-    const rows = found.rows.map(({ row, given, p }) => el("tr", { class: edits.some(([other, own]) => other === node && own === row) ? "edited" : null },
+    const heads = [...found.parents.map((parent) => nameOf(parent, 16)), ...(isNumber(node) ? [nameOf(node, 24)] : all.states[node].map((state) => label(state, 12)))];
+    const fixed = all.numbers.size > 0; // tables of such a network are to be read
+    const rows = found.rows.map(({ row, given, p, ...law }) => el("tr", { class: edits.some(([other, own]) => other === node && own === row) ? "edited" : null },
       given.map((code, k) => el("th", { scope: "row" }, stateOf(found.parents[k], code))),
-      p.map((value, code) => el("td", {}, el("input", { type: "number", min: 0, max: 1, step: "any", class: "tiny", value: Number(value.toPrecision(6)),
+      isNumber(node) ? el("td", {}, lawOf(law)) : p.map((value, code) => el("td", {}, el("input", { type: "number", disabled: fixed, min: 0, max: 1, step: "any", class: "tiny", value: Number(value.toPrecision(6)),
         "aria-label": t("net_cell", { row: [...given.map((own, k) => `${shortened(all.names[found.parents[k]], 20)} = ${shortened(all.states[found.parents[k]][own], 20)}`), shortened(all.states[node][code], 20)].join(", ") }),
         onchange: (event) => changed(node, row, code, event.target) })))));
     const pages = found.n_rows > found.n_shown ? el("p", { class: "actions" },
@@ -319,12 +331,15 @@ export function mount(root, app) {
       ` ${number(first + 1)}–${number(Math.min(first + found.n_shown, found.n_rows))} / ${number(found.n_rows)} `,
       el("button", { type: "button", "aria-label": t("net_on"), disabled: first + found.n_shown >= found.n_rows, onclick: () => tableOf(node, first + found.n_shown) }, "›")) : null;
     const at = panel.table.contains(document.activeElement) && document.activeElement.getAttribute("aria-label");
-    replace(panel.table, el("h2", {}, t("net_table")),
-      el("p", {}, "P(", nameOf(node, 40), found.parents.length ? [" | ", found.parents.map((parent, k) => [k ? ", " : "", nameOf(parent, 24)])] : null, ")"),
+    replace(panel.table, el("h2", {}, t(isNumber(node) ? "net_law" : "net_table")),
+      isNumber(node) ? null : el("p", {}, "P(", nameOf(node, 40), found.parents.length ? [" | ", found.parents.map((parent, k) => [k ? ", " : "", nameOf(parent, 24)])] : null, ")"),
       el("div", { class: "scroll tall" }, el("table", { class: "states" }, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows))),
-      pages, el("p", { class: "faint" }, t("net_table_how")));
+      pages, fixed ? null : el("p", { class: "faint" }, t("net_table_how")));
     if (at) [...panel.table.querySelectorAll("input")].find((own) => own.getAttribute("aria-label") === at)?.focus(); // who types goes on
   }
+
+  // The regression of a number: what its parents add to it, and how far it strays.
+  const lawOf = ({ intercept, slopes, sd }) => [number(intercept), ...slopes.map(([parent, slope]) => [slope < 0 ? " − " : " + ", number(Math.abs(slope)), " · ", nameOf(parent, 20)]), ` ± ${number(sd, 3)}`];
 
   async function changed(node, row, code, input) {
     const value = Number(input.value);

@@ -32,8 +32,8 @@ export class Picture {
 
   // ------------------------------------------------------------ what is drawn
 
-  draw(drawing, names, states) {
-    Object.assign(this, { drawing, names, states });
+  draw(drawing, names, states, numbers) {
+    Object.assign(this, { drawing, names, states, numbers });
     const folds = new Map(drawing.folds), before = this.nodes.get(this.anchor)?.place;
     this.nodes.clear();
     this.edges = drawing.edges.map((edge) => {
@@ -120,6 +120,7 @@ export class Picture {
 
   // Draws the states of a card, or takes them away where they could not be read.
   fillNode(node, own) {
+    if (this.numbers.has(node)) return this.fillNumber(node, own);
     const p = this.told?.posteriors?.[node];
     const shown = p ? this.told.shown[node] : [];
     const as = shown.join(" ");
@@ -157,6 +158,23 @@ export class Picture {
       put(line, "tabindex", node === this.current ? "0" : "-1");
       putText(line.firstChild, `${label}: ${probability(p[code])}`);
     }
+  }
+
+  // A number: its mean and deviation, and its density over where it may lie.
+  fillNumber(node, own) {
+    const { width } = own.place, base = TITLE + 3 * LINE - 5, { mean, sd, low, high, curve } = this.told.posteriors[node];
+    if (!own.lines) {
+      const parts = { words: svg("text", { class: "node-p", x: width / 2, y: TITLE + 10, "text-anchor": "middle" }), curve: svg("path", { class: "node-curve" }) };
+      const group = svg("g", { role: "img" }, parts.words, svg("line", { class: "node-base", x1: 8, x2: width - 8, y1: base, y2: base }), parts.curve);
+      own.lines = { group, lines: [], ...parts };
+      own.card.append(group);
+    }
+    const words = sd ? `${number(mean)} ± ${number(sd, 3)}` : number(mean, 6);
+    putText(own.lines.words, words);
+    put(own.lines.group, "aria-label", `${shortened(this.names[node])}: ${words}`);
+    const top = Math.max(...(curve || [1])), x = (share) => (8 + (width - 16) * share).toFixed(1), y = (density) => (base - (2 * LINE - 8) * density / top).toFixed(1);
+    const at = x(high > low ? (mean - low) / (high - low) : 0.5);
+    put(own.lines.curve, "d", curve ? `M8,${base}${curve.map((density, k) => `L${x(k / (curve.length - 1))},${y(density)}`).join("")}L${width - 8},${base}Z` : `M${at - 1},${base}V${y(1)}h2V${base}Z`);
   }
 
   // ------------------------------------------------------------ what is seen of it
