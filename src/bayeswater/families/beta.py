@@ -22,7 +22,6 @@ from scipy.special import betainc, betaincinv, betaln, ndtr, polygamma, psi
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import ColumnPieces, DenseTable
 from bayeswater.data.reading.column_plan import Column
-from bayeswater.data.reading.number_table import NumberTable
 from bayeswater.data.variable import Variable
 from bayeswater.decision.facts import GRID, MOST_POINTS, Fact, RegionFact
 from bayeswater.estimate.normal_parameters import or_impossible
@@ -315,10 +314,6 @@ class BetaShares(NumberFamily):
     def cell_form(self, sums: Any, j: int) -> NumberForm:
         """Cells are shares."""
         return NumberForm(low=0.0, high=1.0)
-
-    def count(self, table: NumberTable, labels: Labels, weight: Array | None, settings: Settings) -> ShareSums:
-        """Sum weights and logarithms."""
-        return ShareSums.of(table, labels, weight)
 
     def read(self, sums: ShareSums, settings: Settings) -> BetaBlock:
         """Read the parameters."""

@@ -22,7 +22,6 @@ from scipy.special import betaln, gammaln, logsumexp, xlogy
 
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseTable
-from bayeswater.data.reading.number_table import NumberTable
 from bayeswater.decision.facts import NOTHING, Fact
 from bayeswater.families.family import Settings
 from bayeswater.families.numbers import NumberBlock
@@ -275,10 +274,6 @@ class NegativeBinomial(Poisson):
     statistic: ClassVar = DispersedTotals
     takes: ClassVar = {"negative_binomial": "counts, whole, from 0 on and below 2**53"}
     candidates: ClassVar = (NegativeBinomialCandidate(),)
-
-    def count(self, table: NumberTable, labels: Labels, weight: Array | None, settings: Settings) -> DispersedTotals:
-        """Sum weights and counts, and what the dispersion is read off."""
-        return DispersedTotals.of(table, labels, weight)
 
     def read(self, sums: DispersedTotals, settings: Settings) -> NegativeBinomialBlock:
         """Read the means, and the dispersion under which the counts are most probable."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayeswater.data.cells import require_no_missing
+from bayeswater.data.labels import Labels
 from bayeswater.data.reading.column_plan import AUTO, Column
 from bayeswater.data.reading.number_table import NumberTable, clock, day, is_time_of_day
 from bayeswater.data.reading.raw_table import RawTable
@@ -20,7 +21,7 @@ from bayeswater.families.wording import shown
 from bayeswater.inference.drawing import Stage, stream
 from bayeswater.inference.formula import CellForm, NumberForm
 from bayeswater.phrases import own_reasons
-from bayeswater.statistics.statistic import ColumnStatistic
+from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.typing import Array
 
 own_reasons(
@@ -67,6 +68,12 @@ class NumberFamily(Family):
                 values = np.where(wrong, np.nan, values)
             columns.append(values)
         return NumberTable(tuple(columns), self.names, self.is_log)
+
+    def count(self, table: Any, labels: Labels, weight: Array | None, settings: Settings) -> Statistic:
+        """Sum the numbers in the statistic of the law."""
+        statistic: Any = self.statistic
+        found: Statistic = statistic.of(table, labels, weight)
+        return found
 
     def impossible(self, column: Column, values: Array) -> Array:
         """Mark the numbers that a column cannot have, where it does not take any: (n_rows,)."""

@@ -17,7 +17,6 @@ from scipy.special import gammaln, xlogy
 
 from bayeswater.data.labels import Labels
 from bayeswater.data.reading.column_plan import Column
-from bayeswater.data.reading.number_table import NumberTable
 from bayeswater.data.weights import EXACT
 from bayeswater.decision.facts import NOTHING, Fact, Outcomes
 from bayeswater.families.curve import ColumnCurve, whole_numbers
@@ -296,10 +295,6 @@ class Poisson(NumberFamily):
     def cell_form(self, sums: Any, j: int) -> NumberForm:
         """Cells are counts."""
         return NumberForm(low=0.0, high=float(EXACT), is_closed=True, is_whole=True)
-
-    def count(self, table: NumberTable, labels: Labels, weight: Array | None, settings: Settings) -> CountTotals:
-        """Sum weights and counts."""
-        return CountTotals.of(table, labels, weight)
 
     def read(self, sums: Any, settings: Settings) -> PoissonBlock:
         """Read the rates."""

@@ -124,6 +124,17 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
     With n rows, d columns and K classes, `fit` takes O(n d^2) time and the sums O(K d^2) memory; `predict` takes O(n
     d^2 K), and O(n d K) where covariances are diagonal. Reading full covariances off the sums takes O(K d^3).
 
+    Leave-one-out holds fixed what covariances are measured by: the scales of the columns, which of them (and which
+    directions of bound ones) have a factor, what `variance_floor` is a share of, and shrinkage that was chosen. A row
+    that makes up nearly all of the scatter of its class leaves but rounding when it is subtracted. Its class is then
+    counted again without it, if all rows of that class are given (with weights of at most one); if not, a
+    `PrecisionWarning` names the row.
+
+    In an explanation, where classes share a covariance, a column adds a line in its own value, w_j (x_j - b_j). Where
+    they do not, the squared distance (x - m)' P (x - m) from each mean is shared out as the sum over j of (x_j - m_j)
+    (P (x - m))_j, P being the inverse of the covariance: what a column adds then hangs on the columns it is correlated
+    with.
+
     Examples
     --------
     >>> import numpy as np
@@ -194,42 +205,6 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         log_prior = self._prior(sums).unweighted.without(codes, removed)
         left_out = LeftOutRows(sums, table, codes, removed, rows.weight, log_prior)
         return left_out.losses(self._reading_of(sums.columns), self.variance_floor)
-
-    def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """Give the log posterior of rows that were counted, each against the sums without it: (n_rows, n_classes).
-
-        Equals n refits; a row of weight w stands for w equal ones, of which one is left out. Held fixed is what
-        covariances are measured by: the scales of the columns, which of them (and which directions of bound ones) have
-        a factor, and what `variance_floor` is a share of; so are the classes, shrinkage that was chosen, and a class
-        prior that was given.
-
-        A row that makes up nearly all of the scatter of its class leaves but rounding when it is subtracted. Its class
-        is then counted again without it, if X and y hold all rows of that class (with weights of at most one); if not,
-        a `PrecisionWarning` names the row.
-
-        Parameters
-        ----------
-        X, y, sample_weight : as in `fit`
-            Rows that were counted, with their labels and the weight they were counted with.
-
-        Returns
-        -------
-        array of shape (n_rows, n_classes)
-            Logarithms of P(class | row), the classes in the order of `classes_`.
-
-        See Also
-        --------
-        leave_one_out : Score rows that were counted, each against the model without it.
-        predict_log_proba : Give the logarithm of the probabilities, never floored.
-
-        Examples
-        --------
-        >>> from bayeswater import GaussianClassifier
-        >>> X, y = [[0, 1], [1, 0], [2, 2], [5, 5], [6, 7], [7, 6]], [0, 0, 0, 1, 1, 1]
-        >>> GaussianClassifier(covariance="shared").fit(X, y).loo_predict_log_proba(X, y).argmax(axis=1)
-        array([0, 0, 0, 1, 1, 1])
-        """
-        return super().loo_predict_log_proba(X, y, sample_weight)
 
     def with_covariance(self, covariance: str) -> Self:
         """Give a model of the same rows with another form of covariance, read from the same sums.
@@ -476,47 +451,6 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
             rows: dict[str, Any] = {"column": names, **dict(zip(names, covariances[k].T, strict=True))}
             result["covariance" if is_one else f"covariance({label})"] = write_frame(rows, self._library)
         return result
-
-    def explain(self, X: Any, against: Any = None, *, lang: str = "en") -> Explanations:
-        """Say for each row why it gets its class rather than another.
-
-        Contributions of the columns, and the log-odds of the class prior, add up to the log-odds. Where classes share a
-        covariance, a column adds a line in its own value, w_j (x_j - b_j). Where they do not, the squared distance
-        (x - m)' P (x - m) from each mean is shared out as the sum over j of (x_j - m_j) (P (x - m))_j, P being the
-        inverse of the covariance: what a column adds then hangs on the columns it is correlated with.
-
-        Parameters
-        ----------
-        X : rows
-            A table, as in `predict`.
-        against : label, or one label for each row, optional
-            The class to compare with; default the runner-up.
-        lang : {"en", "zh"}, default "en"
-            Language of what is put in words.
-
-        Returns
-        -------
-        Explanations
-            Print it, or take ``.contributions`` and ``.to_frame()``.
-
-        See Also
-        --------
-        predict_proba : Give the probability of each class, calibrated if that was asked for.
-        next_best : Say which missing cell of a row to ask for next.
-
-        Examples
-        --------
-        >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [5.0, 5.0], [6.0, 7.0], [7.0, 6.0]]
-        >>> model = GaussianClassifier(covariance="shared").fit(X, ["low"] * 3 + ["high"] * 3)
-        >>> print(model.explain([[4.0, 5.0]]))
-        'high' rather than 'low', with probability 0.99995
-          before the row is looked at     +0.000  'high' is as frequent as 'low'
-          x1 = 5                          +7.500  1,800 times as likely among 'high' as among 'low'
-          x0 = 4                          +2.500  12 times as likely among 'high' as among 'low'
-          log-odds                       +10.000  22,000 to 1
-          would turn it: x0 under 1.999; x1 under 2.999
-        """
-        return super().explain(X, against, lang=lang)
 
     def _reasons(self, X: Any, table: DenseTable, about: ExplainedRows) -> Explanations:
         raw, seen = read_raw(X, type(self).__name__), self.statistics_.seen
