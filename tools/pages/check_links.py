@@ -1,4 +1,7 @@
-"""Follow every link within the built site, to the file and to the anchor: ``check_links.py build/docs``."""
+"""Follow every link within the built site, to the file and to the anchor: ``check_links.py build/docs``.
+
+A name under "See also" that led to no page is broken, too: Sphinx leaves it as text without a warning.
+"""
 
 import sys
 from html.parser import HTMLParser
@@ -13,10 +16,14 @@ class Page(HTMLParser):
         super().__init__()
         self.links: set[str] = set()
         self.anchors: set[str] = {"", "top"}
+        self.tag_before = ""
         self.feed(file.read_text())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Look at one tag."""
+        if tag == "code" and self.tag_before != "a" and "py-obj" in (dict(attrs).get("class") or ""):
+            self.links.add(f"a name at line {self.getpos()[0]} that is no public one")
+        self.tag_before = tag
         for name, value in attrs:
             if value is not None and name == "id":
                 self.anchors.add(value)

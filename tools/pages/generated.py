@@ -49,7 +49,7 @@ def reference() -> str:
 
     rooms = list(ROOMS)
     place = {name: rooms.index(bayeswater._HOME[name].split(".")[0]) for name in bayeswater.__all__}
-    parts = ["Reference\n=========", "Every public class and function.", "Pictures are in ``bayeswater.plots``."]
+    parts = ["Reference\n=========", "Every public class and function. Pictures are in ``bayeswater.plots``."]
     parts.append(".. currentmodule:: bayeswater")
     for room, names in groupby(sorted(place, key=place.__getitem__), key=place.__getitem__):
         parts.append(_listed(ROOMS[rooms[room]], names))

@@ -210,7 +210,7 @@ def threshold_curve(
 
     See Also
     --------
-    error_reject_curve : Give error against the share of refused rows.
+    bayeswater.plots.ErrorRejectDisplay : Mean cost of decided rows against the share refused.
 
     Examples
     --------
@@ -356,7 +356,7 @@ def error_reject_curve(
 
     See Also
     --------
-    threshold_curve : Give cost against threshold, for two classes and two actions.
+    bayeswater.plots.ThresholdDisplay : Mean cost against the threshold of the second class.
 
     Examples
     --------

@@ -50,7 +50,7 @@ class ComparisonDisplay:
 
     See Also
     --------
-    compare : Compare models on the same folds: error, log-loss, calibration error, seconds and sizes.
+    bayeswater.compare : Compare models on the same folds: error, log-loss, calibration error, seconds and sizes.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class ComparisonDisplay:
 
         See Also
         --------
-        compare : Compare models on the same folds: error, log-loss, calibration error, seconds and sizes.
+        bayeswater.compare : Compare models on the same folds: error, log-loss, calibration error, seconds and sizes.
 
         Examples
         --------
@@ -148,7 +148,7 @@ class DriftDisplay:
 
     See Also
     --------
-    drift : Tell which columns follow another law than before, class by class.
+    bayeswater.drift : Tell which columns follow another law than before, class by class.
 
     Examples
     --------
@@ -181,7 +181,7 @@ class DriftDisplay:
 
         See Also
         --------
-        drift : Tell which columns follow another law than before, class by class.
+        bayeswater.drift : Tell which columns follow another law than before, class by class.
 
         Examples
         --------
@@ -250,7 +250,7 @@ class TornadoDisplay:
 
     See Also
     --------
-    BayesianNetwork.sensitivity : Say how P(target=state | evidence) depends on every entry of every table.
+    bayeswater.BayesianNetwork.sensitivity : Say how P(target=state | evidence) depends on every entry.
 
     Examples
     --------
@@ -283,7 +283,7 @@ class TornadoDisplay:
 
         See Also
         --------
-        BayesianNetwork.sensitivity : Say how P(target=state | evidence) depends on every entry of every table.
+        bayeswater.BayesianNetwork.sensitivity : Say how P(target=state | evidence) depends on every entry.
 
         Examples
         --------

@@ -77,7 +77,7 @@ class GaussianDisplay:
 
     See Also
     --------
-    GaussianClassifier : Gaussian classes, with any form of covariance.
+    bayeswater.GaussianClassifier : Gaussian classes, with any form of covariance.
 
     Examples
     --------

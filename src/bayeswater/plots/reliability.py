@@ -40,7 +40,7 @@ class ReliabilityDisplay(Display):
 
     See Also
     --------
-    Calibrated : A classifier whose probabilities are corrected by a map learned from rows it had not seen.
+    bayeswater.Calibrated : A classifier whose probabilities are corrected by a map learned from rows it had not seen.
 
     Examples
     --------
