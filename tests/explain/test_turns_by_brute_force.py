@@ -106,7 +106,7 @@ def nearest_by_trying(model, X, row, column, predicted):
     return float(np.abs(scaled(model, column, cells[turned]) - here).min())
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 4), prior=st.booleans())
 def test_naive_bayes_offers_the_nearest_cells_that_can_be(seed, n_classes, prior):
     X, y = drawn(seed, n_classes)
@@ -114,7 +114,7 @@ def test_naive_bayes_offers_the_nearest_cells_that_can_be(seed, n_classes, prior
     assert_offers_are_right(model, X, X[:4])
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(
     seed=st.integers(0, 10**6),
     n_classes=st.integers(2, 4),

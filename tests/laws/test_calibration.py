@@ -44,8 +44,13 @@ def calibrated(name: str) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::bayeswater.errors.BayesWarning")
-@pytest.mark.parametrize("sizes", [{}, {"CROSS_FITTED_ROWS": 100, "REVIEWED_ROWS": 60}], ids=["few rows", "many rows"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        *((name, {}) for name in MODELS),
+        *((name, {"CROSS_FITTED_ROWS": 100, "REVIEWED_ROWS": 60}) for name in ("NaiveBayes by mdl", "TAN", "SKDB")),
+    ],
+)
 def test_a_calibrated_model_is_the_same_for_every_order_and_division_of_its_rows(name, sizes, monkeypatch):
     for module in (held_out, calibrating):
         for limit, size in sizes.items():

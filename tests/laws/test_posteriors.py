@@ -105,7 +105,7 @@ def fuzzed(model: Any, rows: Any, query: Any, declared: bool) -> None:
 
 
 @pytest.mark.usefixtures("kernel")
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.data())
 def test_no_finite_numbers_make_a_gaussian_posterior_nan(data: Any) -> None:
     rows = data.draw(tables(WILD, n_rows=(1, 6), n_columns=(1, 3), weights=data.draw(st.sampled_from([None, WEIGHTS]))))
@@ -117,7 +117,7 @@ def test_no_finite_numbers_make_a_gaussian_posterior_nan(data: Any) -> None:
 
 @pytest.mark.usefixtures("kernel")
 @pytest.mark.parametrize("make", [MultinomialNB, ComplementNB], ids=["MultinomialNB", "ComplementNB"])
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.data())
 def test_no_finite_numbers_make_a_posterior_of_counts_nan(make: Any, data: Any) -> None:
     rows = data.draw(
@@ -129,7 +129,7 @@ def test_no_finite_numbers_make_a_posterior_of_counts_nan(make: Any, data: Any) 
 
 
 @pytest.mark.usefixtures("kernel")
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.data())
 def test_no_finite_numbers_make_a_posterior_of_marks_nan(data: Any) -> None:
     rows = data.draw(tables(WILD, n_rows=(1, 6), n_columns=(1, 3), weights=data.draw(st.sampled_from([None, WEIGHTS]))))
@@ -138,7 +138,7 @@ def test_no_finite_numbers_make_a_posterior_of_marks_nan(data: Any) -> None:
 
 
 @pytest.mark.usefixtures("kernel")
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(st.data())
 def test_no_finite_numbers_make_a_posterior_of_categories_nan(data: Any) -> None:
     codes = st.sampled_from([0, 1, 1, 2, 300, 70_000])

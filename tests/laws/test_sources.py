@@ -79,7 +79,7 @@ CHOOSING = [SPODE(), AODE(select=True), SKDB(2)]
 
 
 @pytest.mark.parametrize("model", [*COUNTS, *CHOOSING], ids=str)
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(data=st.data())
 def test_counts_of_any_pieces_are_those_of_all_rows_to_the_bit(model, data):
     table = data.draw(tables())

@@ -50,9 +50,9 @@ skipped_before("1.9", "it asked for digits that its own subtraction had lost")(T
 globals().update(TAKEN_OVER)
 
 
-@pytest.fixture(params=[42, 0, 1, 2])
+@pytest.fixture(params=[42, 0])
 def global_random_seed(request):
-    """scikit-learn's fixture: 42 is its default, the others are for good measure."""
+    """scikit-learn's fixture: 42 is its default, the other is for good measure."""
     return request.param
 
 

@@ -58,12 +58,12 @@ def always_compiled(monkeypatch):
 def test_two_standard_errors_hold_the_truth_in_95_of_100_seeds(method, always_compiled):
     truth = exact(ASIA, [LUNG], {XRAY: 1, DYSP: 1})[1]
     held = 0
-    for seed in range(200):  # of seeds 0 to 599, Gibbs sampling held it in 0.960
+    for seed in range(100):  # of seeds 0 to 599, Gibbs sampling held it in 0.960
         found = approximate_query(ASIA, [LUNG], {XRAY: 1, DYSP: 1}, method=method, standard_error=0.01, seed=seed)
         assert found.is_reliable
         held += abs(found.probability[1] - truth) <= 2 * found.standard_error[1]
-    # 200 draws of 0.954 have a standard deviation of 0.015: three of them to either side.
-    assert 0.91 <= held / 200 <= 0.999
+    # 100 draws of 0.954 have a standard deviation of 0.021: three of them below.
+    assert 89 <= held < 100
 
 
 def test_errors_of_chains_with_a_long_memory_hold_the_truth_as_often(always_compiled):
@@ -72,11 +72,11 @@ def test_errors_of_chains_with_a_long_memory_hold_the_truth_as_often(always_comp
     soft = {3: np.array([0.7, 0.3])}
     truth = exact(network, [0], {}, soft)[1]
     held = 0
-    for seed in range(60):
+    for seed in range(40):
         found = approximate_query(network, [0], {}, soft, method="gibbs", standard_error=0.02, seed=seed)
         held += abs(found.probability[1] - truth) <= 2 * found.standard_error[1]
-    # 60 draws of 0.954: three standard deviations, of 0.027, below.
-    assert held >= 52
+    # 40 draws of 0.954: three standard deviations, of 0.033, below.
+    assert held >= 34
 
 
 def test_chains_take_over_where_rows_would_have_to_be_too_many():

@@ -78,7 +78,7 @@ def test_figures_are_those_of_clones_that_never_saw_the_rows():
 
 @pytest.fixture(scope="module")
 def of_all_models():
-    return compare(*pairs(), folds=3)
+    return compare(*pairs(), folds=2)
 
 
 def test_dependence_of_two_columns_is_seen_by_all_but_naive_bayes(of_all_models):
