@@ -63,10 +63,11 @@ from bayeswater.models.stored_models import (
     ENSEMBLE,
     described_classifier,
     described_ensemble,
+    described_wrapper,
     restored_classifier,
     restored_ensemble,
+    restored_wrapper,
 )
-from bayeswater.models.stored_wrappers import described_wrapper, restored_wrapper
 from bayeswater.models.structures.network_classifier import NetworkClassifier
 from bayeswater.models.weighing import WeighsTerms, shapes_of_texts
 from bayeswater.statistics.category_counts import CategoryCounts
