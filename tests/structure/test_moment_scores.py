@@ -135,6 +135,14 @@ def test_mixed_tests_compare_likelihoods(given):
     assert state.statistic == pytest.approx(expected, rel=1e-9)
 
 
+def test_a_statistic_below_zero_is_told_as_it_is_and_says_independent():
+    scores = table(44)
+    found = MixedTest(scores, "mi-cg").departure(2, 4, (0, 3))
+    assert found.statistic == pytest.approx(2 * (by_rows(scores, 2, (0, 3, 4)) - by_rows(scores, 2, (0, 3))), rel=1e-9)
+    assert found.statistic < 0
+    assert found.p_value == 1.0
+
+
 def test_states_given_numbers_depend_as_much_either_way():
     test = MixedTest(table(3, n=400), "mi-cg")
     assert test.departure(0, 1, [2, 3]) == pytest.approx(test.departure(1, 0, [2, 3]), rel=1e-9)

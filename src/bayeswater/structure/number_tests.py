@@ -154,5 +154,5 @@ class MixedTest:
 
 
 def _departure(statistic: float, degrees: float) -> Departure:
-    statistic = max(0.0, statistic)  # models of states given numbers are not nested: it could fall below
-    return Departure(statistic, degrees, float(chdtrc(degrees, statistic)))
+    # Variances are of rows less parameters, so that a statistic may fall below 0, as bnlearn's does.
+    return Departure(statistic, degrees, float(chdtrc(degrees, max(0.0, statistic))))
