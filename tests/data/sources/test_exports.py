@@ -33,6 +33,19 @@ def test_a_mark_at_the_beginning_tells_the_encoding(tmp_path, mark, encoding):
     assert read(path) == [{"name": "Köln", "zahl": 1}, {"name": "北京", "zahl": 2}]
 
 
+def test_lines_of_another_encoding_among_utf_8_are_refused_by_the_first(tmp_path):
+    path = tmp_path / "joined.csv"
+    path.write_bytes(b"stadt;x\n" + "Köln;1\n".encode() * 30 + "Köln;2\n".encode("cp1252"))
+    with pytest.raises(DataError, match=r"is text in UTF-8, but line 32 is not: b'K\\xf6ln;2'; write all of it"):
+        read(path)
+
+
+def test_dates_alone_tell_chinese(tmp_path):
+    path = tmp_path / "dates.csv"
+    path.write_bytes("".join(["d,x\n", *(f"2023年{k}月{k + 9}日,{k}\n" for k in range(1, 13))]).encode("gbk"))
+    assert str(read(path)[0]["d"]) == "2023-01-10"
+
+
 def test_an_encoding_that_is_named_holds_whatever_the_first_bytes_are(tmp_path):
     path = tmp_path / "latin.csv"
     path.write_bytes("ÿþ,b\n1,2\n".encode("latin-1"))  # the bytes of a mark of UTF-16

@@ -47,6 +47,12 @@ FAR_MORE = 0.3
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 """Bytes that no text has."""
 
+CHINESE_DATE = re.compile(r"\d年\d{1,2}月")
+"""What no other encoding makes of its bytes."""
+
+MOSTLY = 5
+"""Times that UTF-8 must be right where it is wrong once, in text of which only some lines are in another encoding."""
+
 KOREAN_SIGNS = 24
 """Signs from which on it is no chance that all of them are Korean."""
 
@@ -99,6 +105,7 @@ def found_encoding(content: bytes, where: str, expected: Iterable[str] = (), lik
     DataError
         Where it is text in none of those that are looked for.
     """
+    _require_one_encoding(content, where)
     is_wide = _is_wide(content)
     lines = [content] if is_wide else [line for line in content.splitlines() if not line.isascii()]
     shown = b"\n".join(lines)[:LOOKED_AT]
@@ -117,12 +124,26 @@ def found_encoding(content: bytes, where: str, expected: Iterable[str] = (), lik
     if likely in share and share[likely] > max(LEAST_SHARE, max(share.values()) - FAR_MORE):
         return likely
     best = [name for name in share if share[name] > max(share.values()) - 0.05]
+    best = [name for name in share if CHINESE_DATE.search(shown.decode(name, errors="ignore"))] or best
     if len(best) > 1 and sum(byte > 127 for byte in shown) >= LONG_ENOUGH:
         from charset_normalizer import from_bytes
 
         found = from_bytes(shown, cp_isolation=best, threshold=1.0).best()
         best = best if found is None else [found.encoding]
     return known_encoding(best[0])
+
+
+def _require_one_encoding(content: bytes, where: str) -> None:
+    """Refuse text in UTF-8 with lines of another encoding among it, as of files that were put together."""
+    text = codecs.getincrementaldecoder(UTF_8)("replace").decode(content)
+    n_strange = text.count("\ufffd")
+    if n_strange and sum(not sign.isascii() for sign in text) > MOSTLY * n_strange:
+        lines = content.splitlines()
+        place = next(place for place, line in enumerate(lines) if not _is_text_in(UTF_8, line + b"\n"))
+        raise DataError(
+            f"{where} is text in UTF-8, but line {place + 1} is not: {lines[place][:80]!r}; write all of it in UTF-8, "
+            "or name the encoding with bayeswater.local_rows(source, encoding='cp1252')"
+        )
 
 
 def _share_of_common(content: bytes, encoding: str) -> float:
