@@ -202,6 +202,11 @@ def look(data: Any, target: str | None = None, **reading: Any) -> TableLook:
     TableLook
         What was found; print it.
 
+    Raises
+    ------
+    SchemaError
+        Where there is no such target.
+
     See Also
     --------
     read_table : Read a file into memory, as every model and verb reads it.

@@ -54,6 +54,10 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Loss : The cost of every action under every true class.
     Calibrated : A classifier whose probabilities are corrected by a map learned from rows it had not seen.
 
+    Notes
+    -----
+    `fit` takes what the classifier takes. `predict` adds O(n K A) time, with n rows, K classes and A actions.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

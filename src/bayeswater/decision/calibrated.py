@@ -68,6 +68,11 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     BayesDecision : A classifier whose `predict` takes the action of least expected cost.
     NaiveBayes : Naive Bayes of a mixed table.
 
+    Notes
+    -----
+    `fit` fits the classifier once, and `cv` times more where it cannot leave rows out; the map adds O(n K) time for
+    each step of its search, with n rows and K classes. `predict` adds O(n K).
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

@@ -168,6 +168,11 @@ class Loss:
         Loss
             The costs of the file.
 
+        Raises
+        ------
+        DataError
+            Where the file cannot be read.
+
         See Also
         --------
         from_costs : State costs as pairs {(action, truth): cost}.
@@ -234,6 +239,11 @@ class Loss:
         Loss
             The same costs.
 
+        Raises
+        ------
+        SchemaError
+            Where labels do not match.
+
         See Also
         --------
         for_rows : Evaluate costs that depend on the row for the rows X.
@@ -292,6 +302,11 @@ class Loss:
         -------
         array of shape (n_rows, n_actions)
             Expected costs.
+
+        Raises
+        ------
+        DataError
+            Where a row of probabilities does not sum to one.
 
         See Also
         --------

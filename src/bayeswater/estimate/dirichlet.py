@@ -61,6 +61,11 @@ class Dirichlet:
     default : float, optional
         Pseudo-count of states that a mapping does not name; without it such a state is an error.
 
+    Raises
+    ------
+    ParameterError
+        Where a pseudo-count is negative or not finite.
+
     See Also
     --------
     Beta : A Dirichlet prior over two states.

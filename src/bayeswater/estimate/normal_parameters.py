@@ -44,6 +44,11 @@ class NormalInverseGamma:
     scale : float, default 1
         Variance expected, times `shape`.
 
+    Raises
+    ------
+    ParameterError
+        Where strength, shape or scale is not over 0.
+
     See Also
     --------
     NormalInverseWishart : Prior of mean and covariance of a class.

@@ -47,6 +47,11 @@ def threads(n: int) -> Iterator[None]:
     ------
     None
 
+    Raises
+    ------
+    ParameterError
+        Where `n` is no whole number from 1 on.
+
     See Also
     --------
     compare : Compare models on the same folds: error, log-loss, calibration error, seconds and sizes.

@@ -121,6 +121,13 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         array of shape (n_rows,)
             Labels.
 
+        Raises
+        ------
+        DataError
+            Where a cell cannot be used; it names row, column and value.
+        SchemaError
+            Where the columns are not those of `fit`.
+
         See Also
         --------
         predict_proba : Give the probability of each class, calibrated if that was asked for.
@@ -257,6 +264,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         -------
         array of shape (n_rows,), or a pair of it and the risks (n_rows, n_actions)
             The attribute `prior` of the pair is the report of the frequencies that were estimated.
+
+        Raises
+        ------
+        SchemaError
+            Where the classes of the loss are not those of the model.
 
         See Also
         --------
@@ -523,6 +535,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             For each row what every column adds to the log-odds, exactly, what is missing, and what would turn the
             decision. Print it, or take ``.contributions``, ``.to_frame()``, and of dependent columns ``.pairs(row)``.
 
+        Raises
+        ------
+        SchemaError
+            Where `against` names no class.
+
         See Also
         --------
         predict_proba : Give the probability of each class, calibrated if that was asked for.
@@ -566,6 +583,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         ColumnCurve
             Places, and at each the density or probability in every class, in the order of `classes_`. Where columns
             depend on each other, those of the column alone.
+
+        Raises
+        ------
+        SchemaError
+            Where there is no such column.
 
         See Also
         --------

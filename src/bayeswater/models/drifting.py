@@ -103,6 +103,11 @@ def drift(a: OnSums, b: Any, y: Any = None) -> Drift:
     Drift
         Made to be printed; `columns` are sorted, the most certain change first, and `changed` are those that changed.
 
+    Raises
+    ------
+    StatisticsError
+        Where the two models do not read the same columns.
+
     See Also
     --------
     audit : Say how a classifier does in each group of rows, and which columns carry the difference.

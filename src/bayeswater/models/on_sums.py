@@ -148,6 +148,15 @@ class OnSums(Base):
         self
             The object itself, fitted.
 
+        Raises
+        ------
+        DataError
+            Where cells or labels cannot be used; it names row, column and value.
+        ParameterError
+            Where a parameter is out of its range.
+        ResourceLimitError
+            Where the counts would not fit into memory.
+
         See Also
         --------
         partial_fit : Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
@@ -230,6 +239,13 @@ class OnSums(Base):
         self
             The object itself, fitted.
 
+        Raises
+        ------
+        DataError
+            Where cells cannot be used, or a label is none of the classes of a drop-in.
+        SchemaError
+            Where the columns are not those of the model.
+
         See Also
         --------
         fit : Learn from rows, forgetting what was learned before.
@@ -269,6 +285,11 @@ class OnSums(Base):
         -------
         self
             The object itself, fitted.
+
+        Raises
+        ------
+        StatisticsError
+            Where rows were never counted, or the subtraction would lose digits.
 
         See Also
         --------

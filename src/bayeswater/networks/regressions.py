@@ -31,6 +31,11 @@ class LinearGaussian:
     variance : float, default 1
         Variance of the noise; 0 makes the number an exact function of its parents.
 
+    Raises
+    ------
+    ParameterError
+        Where a number is not finite, or the variance is negative.
+
     See Also
     --------
     MixedNetwork : A network of states and numbers.

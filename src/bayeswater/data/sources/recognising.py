@@ -161,6 +161,11 @@ def local_rows(
     LocalRows
         Rows that are read in pieces, as often as they are asked for.
 
+    Raises
+    ------
+    DataError
+        Where the source is nothing that has rows.
+
     See Also
     --------
     read_table : Read a file into memory, as every model and verb reads it.

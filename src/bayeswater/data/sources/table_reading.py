@@ -88,6 +88,11 @@ def read_table(
     TableRead
         A pair: the Arrow table, and a `ReadingReport` to print.
 
+    Raises
+    ------
+    DataError
+        Where the file cannot be read; it names what is wrong, and where.
+
     See Also
     --------
     look : Look at a table before anything is learned from it.

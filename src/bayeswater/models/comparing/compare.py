@@ -143,6 +143,11 @@ def compare(
         Made to be printed; ``.best`` is the model of least log-loss, ``.fit_best(X, y)`` fits it on all rows (of a
         source, ``.fit_best(source, target=...)``), and ``.to_frame()`` gives the figures.
 
+    Raises
+    ------
+    ParameterError
+        Where `models` names none of the ladder.
+
     See Also
     --------
     BayesEnsemble : An ensemble of classifiers on counts, which needs no tuning.

@@ -104,6 +104,9 @@ class BayesEnsemble(BayesClassifier):
     of a row without any cell, the contributions add up exactly. It takes as long as predicting about 9 n_columns times
     as many rows.
 
+    With n rows, d columns of s states, K classes and M members, `fit` takes O(M n d^2) time and O(M K d^2 s^2) memory
+    at most, which is what members that count pairs of columns take; `predict` takes O(M n d^2 K).
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -166,6 +169,13 @@ class BayesEnsemble(BayesClassifier):
         -------
         self
             The object itself, fitted.
+
+        Raises
+        ------
+        DataError
+            Where cells or labels cannot be used; it names row, column and value.
+        ParameterError
+            Where a parameter is out of its range.
 
         See Also
         --------

@@ -53,6 +53,11 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
     states : dict, optional
         Labels of the states of a node, or how many there are; needed where the table does not name them.
 
+    Raises
+    ------
+    ParameterError
+        Where an arc leads from a number to a variable with states, or a table does not fit the graph.
+
     See Also
     --------
     BayesianNetwork : A network of discrete variables.

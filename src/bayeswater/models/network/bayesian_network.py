@@ -59,6 +59,11 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
     states : mapping, optional
         Labels of the states of a node, or how many there are; needed where the table does not name them.
 
+    Raises
+    ------
+    ParameterError
+        Where the graph has a cycle, or a table does not fit it or does not sum to one.
+
     See Also
     --------
     MixedNetwork : A network of states and numbers.
@@ -219,6 +224,11 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         BayesianNetwork
             The graph with its tables.
 
+        Raises
+        ------
+        SchemaError
+            Where a node has no column.
+
         See Also
         --------
         fit : Give this graph tables estimated from rows.
@@ -299,6 +309,11 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         BayesianNetwork
             The network of the file.
 
+        Raises
+        ------
+        NetworkFileError
+            Where the file cannot be read; it names line and column.
+
         See Also
         --------
         write : Write a network file, in the format that the ending of its name tells.
@@ -327,6 +342,11 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         ----------
         path : path
             Name of the file.
+
+        Raises
+        ------
+        NetworkFileError
+            Where the format is not known, or cannot hold the network.
 
         See Also
         --------
@@ -413,6 +433,11 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         -------
         ConditionalTable
             Probabilities and labels, made to be printed.
+
+        Raises
+        ------
+        ParameterError
+            Where there is no such variable, or the network has no tables.
 
         See Also
         --------

@@ -77,6 +77,11 @@ class DecisionNetwork:
     states : dict, optional
         Labels of variables whose table does not name them.
 
+    Raises
+    ------
+    ParameterError
+        Where there is no decision, or tables and utilities do not fit the graph.
+
     See Also
     --------
     BayesianNetwork : A network of discrete variables.

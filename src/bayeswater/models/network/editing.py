@@ -87,6 +87,11 @@ class Editing(ABC):
         network
             A new network; this one stays as it is.
 
+        Raises
+        ------
+        ParameterError
+            Where the edge would close a cycle.
+
         See Also
         --------
         without_edge : Take an edge away.
@@ -175,6 +180,11 @@ class Editing(ABC):
         -------
         network
             A new network; this one stays as it is.
+
+        Raises
+        ------
+        ParameterError
+            Where a variable has no such state.
 
         See Also
         --------

@@ -227,6 +227,11 @@ class Queries(ABC):
             A dict from names to arrays (n_rows, n_states) with the attributes `log_evidence` and `impossible`. Rows
             whose evidence has probability zero are marked there, and counted in a warning; their posteriors are zeros.
 
+        Raises
+        ------
+        ParameterError
+            Where a cell holds no state of its variable, unless `unseen` is "ignore".
+
         See Also
         --------
         query : Give the distribution of a variable, given the states of others.

@@ -93,6 +93,11 @@ def independence_test(
     IndependenceResult
         ``.statistic``, ``.degrees_of_freedom``, ``.p_value``; made to be printed.
 
+    Raises
+    ------
+    ParameterError
+        Where there is no such column or test.
+
     See Also
     --------
     learn_structure : Find the graph of the highest score.

@@ -123,6 +123,12 @@ class NetworkClassifier(BayesClassifier):
     learn_structure : Find the graph of the highest score.
     TAN : Tree-augmented naive Bayes.
 
+    Notes
+    -----
+    `fit` takes what `learn_structure` takes, and O(n d) time for the tables of d columns. `predict` takes O(n d K) time
+    for whole rows and K classes; missing cells are summed over in a junction tree, whose size grows exponentially with
+    the treewidth.
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -196,6 +202,13 @@ class NetworkClassifier(BayesClassifier):
         -------
         self
             The object itself, fitted.
+
+        Raises
+        ------
+        DataError
+            Where cells or labels cannot be used; it names row, column and value.
+        ParameterError
+            Where a parameter is out of its range.
 
         See Also
         --------

@@ -111,6 +111,13 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self
             The object itself, fitted.
 
+        Raises
+        ------
+        ParameterError
+            Where a parameter is out of its range.
+        DataError
+            Where "mdl" has no y, or a cell is no number.
+
         See Also
         --------
         transform : Give the interval of every cell.
