@@ -32,7 +32,7 @@ from bayeswater.models.network.network_files import MODEL_SUFFIX
 from bayeswater.models.network.network_fitting import columns_of, declare_states, pseudo_counts_of, require_settings
 from bayeswater.models.streaming.sources import rows_to_answer
 from bayeswater.networks.conditionals import Table
-from bayeswater.networks.drawing import to_dot, to_svg
+from bayeswater.networks.drawing import to_svg
 from bayeswater.networks.mixed_core import MixedCore, discrete_part, require_numbers_below
 from bayeswater.networks.network import Network
 from bayeswater.networks.regressions import LinearGaussian, Regressions, regressions_of
@@ -591,33 +591,6 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
         for name, value in {**(values or {}), **more}.items():
             core = _set(core, core.dag.node(name), value)
         return self.from_core(core, library=self.library)
-
-    def to_dot(self) -> str:
-        """Write the graph in the language of Graphviz.
-
-        Returns
-        -------
-        str
-            Source of a picture for ``dot``.
-
-        See Also
-        --------
-        to_svg : Draw the network, parents above children, with probabilities of states.
-
-        Examples
-        --------
-        >>> from bayeswater import LinearGaussian, MixedNetwork
-        >>> heights = {"f": LinearGaussian(165, variance=36), "m": LinearGaussian(178, variance=49)}
-        >>> network = MixedNetwork("sex -> height", {"sex": {"f": 0.6, "m": 0.4}, "height": heights})
-        >>> print(network.to_dot())
-        digraph {
-          node [shape=box, style=rounded];
-          "sex";
-          "height";
-          "sex" -> "height";
-        }
-        """
-        return to_dot(self.dag)
 
     def to_svg(self, evidence: Mapping[str, Any] | None = None, *, bars: bool = True) -> str:
         """Draw the network, parents above children, with probabilities of states, and means of numbers ± deviations.

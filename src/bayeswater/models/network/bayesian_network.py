@@ -32,7 +32,7 @@ from bayeswater.models.network.network_rows import EMPTY, declared_variable
 from bayeswater.models.network.queries import Queries
 from bayeswater.models.network.stored_network import read_network_model, write_network_model
 from bayeswater.networks.conditionals import Table
-from bayeswater.networks.drawing import to_dot, to_svg
+from bayeswater.networks.drawing import to_svg
 from bayeswater.networks.network import Network
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
@@ -463,32 +463,6 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         return self.core.n_parameters
 
     # ------------------------------------------------------------------ pictures
-
-    def to_dot(self) -> str:
-        """Write the graph in the language of Graphviz.
-
-        Returns
-        -------
-        str
-            Source of a picture for ``dot``.
-
-        See Also
-        --------
-        to_svg : Draw the network, parents above children, with the probabilities of the states in every node.
-
-        Examples
-        --------
-        >>> from bayeswater import BayesianNetwork
-        >>> network = BayesianNetwork("rain -> wet", {"rain": {"no": 0.8, "yes": 0.2}, "wet": [[0.9, 0.1], [0.2, 0.8]]})
-        >>> print(network.to_dot())
-        digraph {
-          node [shape=box, style=rounded];
-          "rain";
-          "wet";
-          "rain" -> "wet";
-        }
-        """
-        return to_dot(self.dag)
 
     def to_svg(self, evidence: Mapping[str, Any] | None = None, *, bars: bool = True) -> str:
         """Draw the network, parents above children, with the probabilities of the states in every node.

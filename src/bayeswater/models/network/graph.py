@@ -9,6 +9,7 @@ from typing import Any
 
 from bayeswater.errors import ParameterError
 from bayeswater.models.network.network_files import is_network_file
+from bayeswater.networks.drawing import to_dot
 from bayeswater.structure.dag import Dag, UndirectedGraph, moral_graph
 from bayeswater.structure.equivalence import (
     ArcAgreement,
@@ -524,6 +525,31 @@ class GraphQuestions(ABC):
         (ArcAgreement(n_found=1, n_false=1, n_missed=1), 0.5)
         """
         return ArcAgreement.of(read_graph(learned), self.dag)
+
+    def to_dot(self) -> str:
+        """Write the graph in the language of Graphviz.
+
+        Returns
+        -------
+        str
+            Source of a picture for ``dot``.
+
+        See Also
+        --------
+        to_networkx : Give a ``networkx.DiGraph`` of the names.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> print(BayesianNetwork("rain -> wet").to_dot())
+        digraph {
+          node [shape=box, style=rounded];
+          "rain";
+          "wet";
+          "rain" -> "wet";
+        }
+        """
+        return to_dot(self.dag)
 
     def to_networkx(self) -> Any:
         """Give a ``networkx.DiGraph`` of the names.
