@@ -1,4 +1,4 @@
-"""The engines, each started once for all tests: Dask with two worker processes, Spark and Ray on two cores."""
+"""The engines, each started as seldom as can be: Dask with two worker processes, Spark and Ray on two cores."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ from tests.engines import counting
 TESTS = Path(__file__).parents[1]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # idle workers take 3 % of a core each, to the end of all tests
 def cluster() -> Iterator[Any]:
     """Start a client of two worker processes; while it is the current one, Dask computes there."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
