@@ -135,6 +135,7 @@ def search(
     time_limit: float | None = None,
     restarts: int = 0,
     perturb: int = 10,
+    tabu_length: int = TABU,
     significance: float = 0.05,
     test: str = "g2",
     seed: int = 0,
@@ -150,6 +151,7 @@ def search(
         tests begin nowhere)
     time_limit : seconds
     restarts, perturb : of "hill_climb" and "tabu": how often to climb again, and after how many random changes
+    tabu_length : of "tabu": graphs that it does not come back to, and steps that lose after which it ends
     significance, test : probability below which a departure from independence counts, and one of `TESTS_OF_STATES`
     seed : of everything random
     progress : told of every new best
@@ -159,8 +161,9 @@ def search(
     way = SearchClock(time_limit, progress)
     start = knowledge.start if start is None else start
     method, cost = settled(method, knowledge), forecast(knowledge)
+    tabu = tabu_length if method == "tabu" else 0
     if method in ("hill_climb", "tabu"):
-        found, n_steps, scores, stopped = _climbs(local_scores, knowledge, way, method, start, restarts, perturb, seed)
+        found, n_steps, scores, stopped = _climbs(local_scores, knowledge, way, tabu, start, restarts, perturb, seed)
     elif method == "order":
         found, n_steps, scores, stopped = _orders(local_scores, knowledge, way, start, seed)
     elif method == "exact":
@@ -173,7 +176,7 @@ def search(
         near, n_tests = nearby(tests_of(local_scores, test, seed), knowledge, significance, way.goes_on)
         among = replace(knowledge, allowed=near)
         found, n_steps, scores, ended = _climbs(
-            local_scores, among, way, method, knowledge.start, restarts, perturb, seed
+            local_scores, among, way, tabu, knowledge.start, restarts, perturb, seed
         )
         stopped = f"{n_tests} tests left {int((near | near.T).sum()) // 2} pairs, and {ended}"
     else:
@@ -212,14 +215,13 @@ def _climbs(
     local_scores: FamilyScores,
     knowledge: Knowledge,
     way: SearchClock,
-    method: str,
+    tabu: int,
     start: Parents,
     restarts: int,
     perturb: int,
     seed: int,
 ) -> Outcome:
     rng = np.random.default_rng(seed)
-    tabu = TABU if method == "tabu" else 0
     parents, score, n_steps = hill_climb(local_scores, knowledge, start, tabu=tabu, watch=way.step)
     best, scores = FoundGraph(parents, score), [score]
     for _ in range(restarts):
@@ -233,7 +235,7 @@ def _climbs(
         scores.append(score)
         if score > best.score + TIE * abs(score):
             best = FoundGraph(parents, score)
-    ended = f"{tabu} steps brought nothing better" if tabu else "no change of one arc gains"
+    ended = f"{tabu} step{'' if tabu == 1 else 's'} brought nothing better" if tabu else "no change of one arc gains"
     return best, n_steps, tuple(scores), ended if way.goes_on() else TIME_IS_UP
 
 

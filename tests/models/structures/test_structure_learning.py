@@ -203,6 +203,7 @@ def test_a_column_that_names_the_rows_is_warned_of():
         (frame(), {"method": "pc", "significance": 2}, ParameterError, "significance is 2"),
         (frame(), {"seed": -1}, ParameterError, "seed is -1"),
         (frame(), {"perturb": 0}, ParameterError, "perturb is 0"),
+        (frame(), {"tabu_length": 0}, ParameterError, "tabu_length is 0"),
         (frame(), {"test": "t"}, ParameterError, "test is 't'"),
         (frame(), {"sample_weight": np.full(400, 1 / 400)}, ParameterError, "weights sum to 1"),
         (frame(), {"start": "a -> e"}, ParameterError, "no such column"),
@@ -322,3 +323,13 @@ def test_scores_and_repetitions_refuse_missing_cells_and_say_where_they_are():
     for asked in (lambda: score_structure("a -> b; c; d", data), lambda: bootstrap_structure(data, n=3)):
         with pytest.raises(DataError, match=r"4 cells are missing, 1 of them in column 'a'; .* fill cells in"):
             asked()
+
+
+def test_a_tabu_search_ends_after_as_many_losing_steps_as_it_is_told():
+    rows = frame()
+    short, long = (learn_structure(rows, method="tabu", tabu_length=n) for n in (1, 12))
+    assert (short.search.stopped, long.search.stopped) == (
+        "1 step brought nothing better",
+        "12 steps brought nothing better",
+    )
+    assert short.search.n_steps < long.search.n_steps

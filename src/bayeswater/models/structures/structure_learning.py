@@ -29,6 +29,7 @@ from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.moment_scores import MomentScore, as_moment_score
 from bayeswater.structure.notation import quoted
 from bayeswater.structure.number_tests import MIXED_TESTS
+from bayeswater.structure.order_search import TABU
 from bayeswater.structure.score_bounds import ScoreBound, score_bound
 from bayeswater.structure.scores import Score, as_score
 from bayeswater.structure.search import BY_TESTS, Search, search
@@ -246,6 +247,7 @@ def learn_structure(
     time_limit: float | None = None,
     restarts: int = 0,
     perturb: int = 10,
+    tabu_length: int = TABU,
     significance: float = 0.05,
     test: str | None = None,
     seed: int = 0,
@@ -285,6 +287,9 @@ def learn_structure(
         Seconds; "order" uses all of them, and without a limit makes a fixed number of attempts.
     restarts, perturb : int, int
         Of "hill_climb" and "tabu": how often to climb again, and after how many random changes.
+    tabu_length : int, default 30
+        Of "tabu": the graphs that it does not come back to, and the steps without a gain after which it ends. R's
+        bnlearn takes 10.
     significance, test : float, str
         Of searches by tests: probability below which a departure from independence counts, and "g2" (default), "chi2",
         "mi-sh" or "permutation"; where numbers stay numbers "mi-cg" (default), and of numbers alone "cor", "zf", "mi-g"
@@ -348,6 +353,8 @@ def learn_structure(
         raise ParameterError(f"restarts is {restarts!r}; give a whole number, 0 or more")
     if missing not in ("em", "error"):
         raise ParameterError(f"missing is {missing!r}; it can be 'em' or 'error'")
+    if not isinstance(tabu_length, int | np.integer) or isinstance(tabu_length, bool) or tabu_length < 1:
+        raise ParameterError(f"tabu_length is {tabu_length!r}; give a whole number of graphs, 1 or more")
     if not isinstance(perturb, int | np.integer) or isinstance(perturb, bool) or perturb < 1:
         raise ParameterError(f"perturb is {perturb!r}; give a whole number of changes, 1 or more")
     mixed = is_mixed(numbers, score, test)
@@ -357,7 +364,13 @@ def learn_structure(
         raise ParameterError(f"test is {test!r}; choose one of {', '.join(known_tests)}")
     checked_seed(seed)
     search_settings: dict[str, Any] = {"time_limit": time_limit, "restarts": int(restarts), "perturb": perturb}
-    search_settings |= {"significance": significance, "test": test, "seed": seed, "progress": progress}
+    search_settings |= {
+        "tabu_length": int(tabu_length),
+        "significance": significance,
+        "test": test,
+        "seed": seed,
+        "progress": progress,
+    }
     if mixed:
         rows = NumbersAndStates.of(data, discretize, columns, sample_weight)
         knowledge = rows.known(Knowledge.of(rows.names, required, forbidden, tiers, max_parents))
