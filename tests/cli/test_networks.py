@@ -424,7 +424,7 @@ def test_one_of_a_kind_is_told_as_one(run, tmp_path):
 
 def test_convert_refuses_what_it_cannot_read_or_write(run, net, tmp_path):
     answer = run("convert", net, tmp_path / "asia.txt")
-    assert answer.code == 1 and "cannot be told" in answer.err and not (tmp_path / "asia.txt").exists()
+    assert answer.code == 1 and "is not known" in answer.err and not (tmp_path / "asia.txt").exists()
     answer = run("convert", tmp_path / "nowhere.bif", tmp_path / "b.net")
     assert answer.code == 1 and "nowhere.bif" in answer.err
     net.write_text("network x {} variable a {")

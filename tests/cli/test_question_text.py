@@ -57,9 +57,9 @@ def test_what_is_set_from_outside_stands_apart_from_what_is_seen():
         ("P(A | B=b c=d)", 10, r"a , or a \) is needed, and 'c' stands here"),
         ("P(A | B='b)", 8, "a quote is opened and not closed"),
         ("P(A) + 1", 5, "the question has ended, and '\\+' stands here"),
-        ("P(A, A)", 5, "'A' stands in the question twice"),
-        ("P(A | B=b, A=a)", 11, "'A' stands in the question twice"),
-        ("P(A | B=b, do(A=a))", 14, "'A' stands in the question twice"),
+        ("P(A, A)", 5, "'A' occurs twice in the question"),
+        ("P(A | B=b, A=a)", 11, "'A' occurs twice in the question"),
+        ("P(A | B=b, do(A=a))", 14, "'A' occurs twice in the question"),
         ("P(A | do(B))", 10, "what is given has a state: write B=..."),
         ("P(A | do())", 9, r"are set, as in do\(smoke=yes\)"),
         ("P(A | do(B=b)", 13, r"a , or a \) is needed"),
@@ -91,7 +91,7 @@ def test_independences_are_read():
         ("a ; b |", "the name of a variable is needed"),
         ("a ; b ; c", r"a , or a \| is needed, and ';' stands here"),
         ("a ; b | c | d", r"a , is needed, and '\|' stands here"),
-        ("a ; b | a", "'a' stands in the question twice"),
+        ("a ; b | a", "'a' occurs twice in the question"),
     ],
 )
 def test_what_is_no_independence_is_refused(text, message):

@@ -89,12 +89,12 @@ def test_an_arrow_dictionary_is_declared():
 
 @pytest.mark.parametrize("X", [pd.DataFrame([[1, "x"]], columns=["a", "a"]), pa.table([[1], [2]], names=["a", "a"])])
 def test_two_columns_of_one_name_are_refused(X):
-    with pytest.raises(SchemaError, match="column name 'a' stands more than once; give every column its own name"):
+    with pytest.raises(SchemaError, match="column name 'a' occurs more than once; give every column its own name"):
         read_frame(X)
 
 
 def test_names_that_read_alike_are_refused():
-    with pytest.raises(SchemaError, match="column name '1' stands more than once"):
+    with pytest.raises(SchemaError, match="column name '1' occurs more than once"):
         read_frame(pd.DataFrame([[1, "x"]], columns=[1, "1"]))
 
 

@@ -133,7 +133,7 @@ SOUND = (HEIGHT, SHARE, *BORN, NOTE, HOUR)
 UNSOUND = {
     "no column": ((), "no column to learn from"),
     "no column that is used": ((replace(HEIGHT, family="ignored"),), "no column to learn from"),
-    "a name twice": ((HEIGHT, HEIGHT), "'height' stands more than once"),
+    "a name twice": ((HEIGHT, HEIGHT), "'height' occurs more than once"),
     "an open family": ((replace(HEIGHT, family="auto"),), "family 'auto', which is none of"),
     "bins without cuts": ((replace(SHARE, cuts=None),), "'share' has bins, but no cuts"),
     "cuts that fall": ((replace(SHARE, cuts=(1.0, 0.5)),), "rising order"),

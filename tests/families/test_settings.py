@@ -301,7 +301,7 @@ def test_a_table_without_a_column_to_learn_from_is_refused() -> None:
 
 def test_a_column_called_as_a_part_of_a_date_is_refused() -> None:
     frame = table()[["born"]].assign(**{"born (month)": 1.5})
-    with pytest.raises(SchemaError, match=r"column name 'born \(month\)' stands more than once"):
+    with pytest.raises(SchemaError, match=r"column name 'born \(month\)' occurs more than once"):
         NaiveBayes().fit(frame, Y)
 
 

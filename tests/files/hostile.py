@@ -188,7 +188,7 @@ def documents(good: bytes) -> dict[str, tuple[bytes, str]]:
         "document empty": (with_text("{}"), "it has format None"),
         "document nested deep": (with_text("[" * 10**5 + "]" * 10**5), "the document is nested"),
         "document nested 40 levels": (with_text('{"a":' + "[" * 40 + "]" * 40 + "}"), "the document is nested"),
-        "document with a key twice": (with_text(text[:-1] + ',"kind":"GaussianNB"}'), "'kind' stands more than once"),
+        "document with a key twice": (with_text(text[:-1] + ',"kind":"GaussianNB"}'), "'kind' occurs more than once"),
         "document with infinity": (with_text(text[:-1] + ',"x":Infinity}'), "Infinity is no finite number"),
         "document with an overflow": (with_text(text[:-1] + ',"x":1e999}'), "1e999 is no finite number"),
         "a later format": (with_fields(format=2, library="bayeswater 9.0"), "format 2, written by 'bayeswater 9.0'"),

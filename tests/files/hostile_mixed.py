@@ -174,7 +174,7 @@ def _plans(forge: Any) -> None:
     )
     forge(
         "a column twice",
-        "stands more than once",
+        "occurs more than once",
         lambda document, _: document["columns"].append(document["columns"][0]),
     )
     forge("a column under another name", "cannot be read from column 'colour'", column("colour", NAME, "shade"))

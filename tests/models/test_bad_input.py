@@ -172,7 +172,7 @@ TABLES = [
         MODELS,
         FRAME.set_axis(["a", "a"], axis=1),
         SchemaError,
-        r"'a' (stands more than once|2 times)",
+        r"'a' (occurs more than once|2 times)",
     ),
     *fits(
         "identifiers", [CategoricalNB], X * 10**9, ResourceLimitError, r"column 'x0' would take .* GiB.*an identifier"

@@ -50,7 +50,7 @@ def test_a_node_is_no_parent_of_itself():
 @pytest.mark.parametrize(
     ("names", "parents", "message"),
     [
-        (("a", "a"), ((), ()), "'a' stands more than once"),
+        (("a", "a"), ((), ()), "'a' occurs more than once"),
         (("a", "b"), ((),), "2 names, but parents of 1 nodes"),
         (("a", "b"), ((), (2,)), r"parents of 'b' are \(2,\)"),
         (("a", "b"), ((), (-1,)), r"parents of 'b' are \(-1,\)"),
@@ -65,7 +65,7 @@ def test_what_is_no_graph_is_refused(names, parents, message):
 @pytest.mark.parametrize(
     ("edges", "message"),
     [
-        ([("a", "b"), ("a", "b")], "edge a -> b stands more than once"),
+        ([("a", "b"), ("a", "b")], "edge a -> b occurs more than once"),
         ([("a", "b", "c")], "is no edge; give pairs"),
         ([(1, "b")], "1 is no name of a node"),
         ([5], "5 is no edge"),

@@ -48,7 +48,7 @@ def test_a_text_is_read_as_nodes_and_edges(text, nodes, edges):
         ("{a b} -> c", "'{' means nothing here", 1, 1),  # as Graphviz writes a -> c; b -> c
         ('a -> "b', "a quote is opened and not closed", 1, 6),
         ('a -> ""', "a name between quotes is empty", 1, 6),
-        ("a -> b; a -> b", "the edge a -> b stands more than once", 1, 11),
+        ("a -> b; a -> b", "the edge a -> b occurs more than once", 1, 11),
         ("a -> b; b -> a", "b -> a closes a cycle of 2", 1, 11),
         ("a -> a", "a -> a closes a cycle of 1", 1, 3),
     ],

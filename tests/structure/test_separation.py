@@ -78,7 +78,7 @@ def test_the_textbook_network_shows_its_trail():
 
 def test_sets_that_share_a_node_are_refused():
     dag = Dag.parse(ASIA)
-    with pytest.raises(ParameterError, match="'asia' stands in two of the sets"):
+    with pytest.raises(ParameterError, match="'asia' is in two of the sets"):
         is_d_separated(dag, dag.nodes("asia"), dag.nodes("smoke"), dag.nodes(["asia", "tub"]))
 
 

@@ -192,7 +192,7 @@ def _require_once(text: str, words: Sequence[NameAt]) -> None:
     seen: set[str] = set()
     for word in words:
         if word.text in seen:
-            raise error_at(text, word.place, f"{word.text!r} stands in the question twice")
+            raise error_at(text, word.place, f"{word.text!r} occurs twice in the question")
         seen.add(word.text)
 
 

@@ -270,7 +270,7 @@ def require_own_names(names: Iterable[Any]) -> None:
         raise SchemaError(f"column name {broken[0]!r} has half of a character (a lone surrogate); rename the column")
     twice = [name for name, n in times.items() if n > 1]
     if twice:
-        raise SchemaError(f"column name {twice[0]!r} stands more than once; give every column its own name")
+        raise SchemaError(f"column name {twice[0]!r} occurs more than once; give every column its own name")
 
 
 def require_no_nul(names: Iterable[str]) -> None:

@@ -150,7 +150,7 @@ class Drift:
         for one in self.frequencies:
             yield f"  {quoted(one.label)}: {_with_interval(one)}"
         same = len(self.columns) - len(self.changed)
-        yield f"columns: {len(self.changed)} changed, {same} not (log Bayes factor over {self.threshold:.1f} is told)"
+        yield f"columns: {len(self.changed)} changed (log Bayes factor over {self.threshold:.1f}), {same} not"
         for column in self.changed[:most]:
             of = "missing cells of " if column.what == "missing" else ""
             yield f"  {of}{column.name}: log Bayes factor {column.log_bayes_factor:+.1f}"

@@ -126,7 +126,7 @@ def _keys_once(pairs: list[tuple[str, Any]]) -> Document:
     found: Document = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"key {key!r} stands more than once")
+            raise ValueError(f"key {key!r} occurs more than once")
         found[key] = value
     return found
 

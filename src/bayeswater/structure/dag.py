@@ -56,7 +56,7 @@ class Dag:
             raise ParameterError(f"{len(self.names)} names, but parents of {len(self.parents)} nodes; give one each")
         if len(self.position) < len(self.names):
             twice = next(name for j, name in enumerate(self.names) if self.position[name] != j)
-            raise ParameterError(f"the node {twice!r} stands more than once; give every node its own name")
+            raise ParameterError(f"the node {twice!r} occurs more than once; give every node its own name")
         for name, own in zip(self.names, self.parents, strict=True):
             if len(set(own)) < len(own) or not all(0 <= parent < len(self.names) for parent in own):
                 raise ParameterError(f"the parents of {name!r} are {own}; they are distinct positions among the nodes")
@@ -84,7 +84,7 @@ class Dag:
                 if position.setdefault(_checked_name(node), len(position)) == len(parents):
                     parents.append([])
             if position[start] in parents[position[end]]:
-                raise ParameterError(f"the edge {start} -> {end} stands more than once; leave one out")
+                raise ParameterError(f"the edge {start} -> {end} occurs more than once; leave one out")
             parents[position[end]].append(position[start])
         return cls(tuple(position), tuple(map(tuple, parents)))
 

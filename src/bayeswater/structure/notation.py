@@ -67,7 +67,7 @@ def read_edges(text: str, *, both_ways: bool = False) -> tuple[list[str], list[t
                     raise error_at(text, token.place, what)
                 edge = (last.value, token.value) if arrow.value == "->" else (token.value, last.value)
                 if edge in edges:
-                    raise error_at(text, arrow.place, f"the edge {edge[0]} -> {edge[1]} stands more than once")
+                    raise error_at(text, arrow.place, f"the edge {edge[0]} -> {edge[1]} occurs more than once")
                 if (edge[::-1] in edges or edge[0] == edge[1]) and not both_ways:
                     raise error_at(text, arrow.place, f"{edge[0]} -> {edge[1]} closes a cycle of {len(set(edge))}")
                 edges[edge] = None

@@ -231,5 +231,5 @@ def _require_disjoint(dag: Dag, left: Nodes, right: Nodes, given: Nodes) -> None
     both = (left & right) | (left & given) | (right & given)
     if both:
         raise ParameterError(
-            f"{dag.names[min(both)]!r} stands in two of the sets that are to be separated; take it out of one"
+            f"{dag.names[min(both)]!r} is in two of the sets that are to be separated; take it out of one"
         )

@@ -287,7 +287,7 @@ def test_what_is_no_table_is_refused(X):
 def test_two_columns_of_one_name_are_refused(read, kinds):
     X = pd.DataFrame({"a": [1, 2], "b": [3, 4]}).astype(kinds)
     X.columns = ["a", "a"]
-    with pytest.raises(SchemaError, match="column name 'a' stands more than once"):
+    with pytest.raises(SchemaError, match="column name 'a' occurs more than once"):
         read(X, "Model")
 
 

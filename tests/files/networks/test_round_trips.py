@@ -109,7 +109,7 @@ def test_files_are_read_and_written_by_their_suffix(one, tmp_path):
 
 def test_an_unknown_suffix_is_answered_with_those_that_are_known(tmp_path):
     with pytest.raises(
-        NetworkFileError, match=r"'asia\.dne' cannot be told.*\.bif.*\.xmlbif.*\.xdsl.*\.net.*\.dsc.*\.uai"
+        NetworkFileError, match=r"'asia\.dne' is not known.*\.bif.*\.xmlbif.*\.xdsl.*\.net.*\.dsc.*\.uai"
     ):
         read_network(tmp_path / "asia.dne")
 

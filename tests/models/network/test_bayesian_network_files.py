@@ -190,7 +190,7 @@ def test_files_that_are_not_there_or_of_no_known_format_are_refused(tmp_path):
         BayesianNetwork.read(tmp_path / "none.bif")
     with pytest.raises(NetworkFileError, match="cannot write the network file"):
         asia().write(tmp_path / "no" / "folder.bif")
-    with pytest.raises(NetworkFileError, match=r"the format of 'net\.txt' cannot be told"):
+    with pytest.raises(NetworkFileError, match=r"the format of 'net\.txt' is not known"):
         asia().write(tmp_path / "net.txt")
 
 

@@ -159,7 +159,7 @@ def test_nodes_are_added_by_table_or_by_states():
     assert even.query("coin", {"smoke": "yes"})["tails"] == 0.5
     with pytest.raises(ParameterError, match="neither table nor states of 'coin'"):
         asia().with_node("coin")
-    with pytest.raises(ParameterError, match="'smoke' stands more than once"):
+    with pytest.raises(ParameterError, match="'smoke' occurs more than once"):
         asia().with_node("smoke", states=2)
 
 

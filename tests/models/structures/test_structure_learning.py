@@ -166,7 +166,7 @@ def test_columns_whose_names_are_no_texts_are_called_by_their_texts():
     found = learn_structure(data)
     assert found.graph.names == ("2001", "2002", "('x', 1)", "d")
     assert found.network.posteriors(found.states_of(data[[2001]]), "d")["d"].shape == (400, 2)
-    with pytest.raises(SchemaError, match="column name '1' stands more than once"):
+    with pytest.raises(SchemaError, match="column name '1' occurs more than once"):
         learn_structure(frame().set_axis([1, "1", "c", "d"], axis=1))
 
 

@@ -157,7 +157,7 @@ class NetworkChecks:
 
     def _not_a_number(self, words: Sequence[str], place_of: PlaceOf, what: str) -> NetworkFileError:
         k = next(k for k, word in enumerate(words) if not _is_probability(word))
-        return self.places.error(place_of(k), f"{what} has {words[k][:40]!r} where a number has to stand")
+        return self.places.error(place_of(k), f"{what} has {words[k][:40]!r} in the place of a number")
 
     def reserve(self, shape: tuple[int, ...], place: int) -> None:
         """Refuse a table that the file does not write out, before memory is taken for it."""

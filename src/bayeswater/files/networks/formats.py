@@ -52,7 +52,7 @@ def format_of(path: Path) -> Format:
     ('BIF', 'XDSL')
     >>> format_of(Path("asia.txt"))
     Traceback (most recent call last):
-    bayeswater.errors.NetworkFileError: the format of 'asia.txt' cannot be told; let its name end in .bif (BIF), \
+    bayeswater.errors.NetworkFileError: the format of 'asia.txt' is not known; let its name end in .bif (BIF), \
 .xml, .xmlbif or .bifxml (XMLBIF), .xdsl (XDSL), .dsl (DSL), .net (NET), .dsc (DSC), .uai (UAI), each also with .gz \
 behind it, or .bayes (our own)
     """
@@ -62,7 +62,7 @@ behind it, or .bayes (our own)
     # Who reads and writes models takes care of our own files before he asks here.
     known = ", ".join(f"{_listed(one.suffixes)} ({one.name})" for one in FORMATS)
     raise NetworkFileError(
-        f"the format of {path.name!r} cannot be told; let its name end in {known}, each also with {COMPRESSED} behind "
+        f"the format of {path.name!r} is not known; let its name end in {known}, each also with {COMPRESSED} behind "
         "it, or .bayes (our own)"
     )
 
