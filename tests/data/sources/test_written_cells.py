@@ -223,14 +223,14 @@ def test_files_of_one_table_are_read_alike(tmp_path: Path) -> None:
 
 def test_a_file_is_parsed_once_for_its_types_and_its_target_is_parsed_with_all_other_columns(monkeypatch, tmp_path):
     path = tmp_path / "rows.csv"
-    path.write_text("x,word,y\n" + "0.5,red,low\n1.5,blue,high\n" * 5)
+    path.write_text("x,word,holes,y\n" + "0.5,red,a,low\n1.5,blue,,high\n" * 5)
     parses, original = [], CsvForm.parsed
     monkeypatch.setattr(CsvForm, "parsed", lambda *how: parses.append(list(how[2])) or original(*how))
     rows = local_rows(path)
     _ = rows.schema
     rows.declare({}, {"y": LABELS})
-    assert rows.head(["x", "word", "y"]).num_rows == 10
-    assert parses == [[], ["word", "y"], ["x", "word", "y"]]
+    assert rows.head(["x", "word", "holes", "y"]).num_rows == 10
+    assert parses == [[], ["holes"], ["x", "word", "holes", "y"]]  # strings without holes are there already
 
 
 def test_a_mark_is_a_class_though_other_columns_are_parsed_with_it(tmp_path):

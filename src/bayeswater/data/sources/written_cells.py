@@ -70,6 +70,7 @@ class WrittenCells:
         self._perhaps_days: set[str] = set()
         self._perhaps_groups: set[str] = set()
         self._has_no_marks: set[str] = set()
+        self._as_written: dict[str, pa.ChunkedArray] = {}  # strings of the first rows, until their styles are found
         self.codes: set[str] = set()
         """Columns of whole numbers that have zeros before them."""
 
@@ -202,6 +203,9 @@ class WrittenCells:
         for name in [name for name, kind in kinds.items() if pa.types.is_null(kind)]:  # all cells are marks, or blank
             kinds[name] = parse({name: None}, ("", *self.written.always_missing)).schema.field(0).type
         self._has_no_marks = {name for name in kinds if not table.column(name).null_count}
+        self._as_written = {
+            name: table.column(name) for name in self._has_no_marks if pa.types.is_string(table.schema.field(name).type)
+        }
         kinds |= {name: self.kind_said(parse, name, kinds[name]) for name in self.said.keys() & kinds.keys()}
         floats = [name for name, kind in kinds.items() if pa.types.is_floating(kind)]
         long = [name for name in floats if not _are_below(table.column(name), LONG_NUMBER)]
@@ -251,9 +255,14 @@ class WrittenCells:
         asked = {name: own for name, own in asked.items() if name not in self.said}
         may_be_codes = text.startswith(b"0") or any(zeros in text for zeros in BEFORE_ZEROS)
         codes = [name for name in whole if name not in self.said] if may_be_codes else []
+        at_hand, self._as_written = self._as_written, {}
         if not asked and not codes:
             return
-        cells = parse(dict.fromkeys([*asked, *codes], pa.string()), ("",))
+        others = [name for name in (*asked, *codes) if name not in at_hand]
+        if others:
+            parsed = parse(dict.fromkeys(others, pa.string()), ("",))
+            at_hand |= {name: parsed.column(name) for name in others}
+        cells = pa.table({name: at_hand[name] for name in (*asked, *codes)})
         self._find_codes(cells.select(codes), kinds)
         self._search([cells if all_rows is None else cells.slice(0, FIRST_ROWS)], asked)
         doubtful = {name: own for name, own in asked.items() if self.found[name].doubt}
