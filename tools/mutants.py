@@ -5,8 +5,9 @@
     make mutants ARGS="--seed 2"                       # other mutants
 
 A mutant is the source with one operator, number or keyword changed, by the operators of cosmic-ray. It is killed if a
-test fails or does not end. It meets the tests that run its line, the quickest first; one whose line no test runs has
-survived. Messages are not mutated, nor is what changes no answer: annotations, assertions, what decides on speed alone.
+test fails or does not end. It meets the tests that run its line, the quickest first, and of an inner function those
+that run the outer one; one that meets none has survived. Messages are not mutated, nor is what changes no answer:
+annotations, assertions, what decides on speed alone.
 
 Tests are collected once, and every mutant meets them in a fork, where its functions are given their changed code. What
 runs at an import takes effect only there, so such a mutant is imported, with all that imports it, in the fork.
@@ -241,6 +242,7 @@ def tests_at(mutant: Mutant, seconds: dict[str, float]) -> tuple[list[str], bool
     room = mutant.path.relative_to(SOURCE).parts[0]
     first, last = _statements(mutant.path).get(mutant.line, (mutant.line, mutant.line))
     tests = set().union(*(by_line.get(line, set()) for line in range(first, last + 1)))
+    tests |= set().union(*(by_line.get(line, set()) for line in _around(mutant))) - {""}
     is_imported = "" in tests
     if tests == {""}:  # a constant or a default: what runs any line of its file may read it, or looks at the room
         tests = set().union(*by_line.values(), (test for test in seconds if test.startswith(f"tests/{room}/")))
@@ -284,6 +286,17 @@ def _statements(path: Path) -> dict[int, tuple[int, int]]:
             last = max(node.lineno, body[0].lineno - 1) if body else node.end_lineno or node.lineno
             spans.update(dict.fromkeys(range(node.lineno, last + 1), (node.lineno, last)))
     return spans
+
+
+def _around(mutant: Mutant) -> range:
+    """Give the lines of the function around that of a mutant, if there is one.
+
+    Threads of a pool run such inner functions, and coverage does not see which test asked them to.
+    """
+    functions = (node for node in ast.walk(ast.parse(text_of(mutant.path))) if isinstance(node, ast.FunctionDef))
+    spans = (range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in functions)
+    own = [span for span in spans if mutant.line in span]  # the outer ones come first
+    return own[0] if len(own) > 1 else range(0)
 
 
 def timed_tests(workers: int) -> dict[str, float]:
