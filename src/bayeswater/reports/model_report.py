@@ -248,7 +248,9 @@ def _peers(rows: ReportedRows) -> Safe:
     say = rows.language.say
     y = rows.table.column(rows.target).to_pylist()
     found = compare(rows.X, y, models=["naive-bayes"], peers=True)
-    return section(say("peers"), note(say("peers note")), scrolled(Safe(found._repr_html_())))
+    title = say("peers rows", n=f"{found.n_rows:,}", classes=found.n_classes, folds=found.n_folds)
+    table = found.html(title, say("peers heads").split("|"), say("remarks"))
+    return section(say("peers"), note(say("peers note")), scrolled(table))
 
 
 def _confusion(rows: ReportedRows) -> Safe:

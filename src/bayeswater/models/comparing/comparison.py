@@ -19,7 +19,7 @@ from bayeswater.data.display_width import display_width, on_one_line, padded
 from bayeswater.data.frames import write_frame
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.errors import DataError
-from bayeswater.markup import html_table
+from bayeswater.markup import Safe, html_table
 from bayeswater.models.streaming.fitting import whole_source
 from bayeswater.typing import Array
 
@@ -212,10 +212,14 @@ class Comparison:
         return str(self)
 
     def _repr_html_(self) -> str:
-        figures = html_table(TITLES, self.cells())
+        return self.html(self.title, TITLES, "remarks")
+
+    def html(self, title: str, heads: Sequence[str], remarks: str) -> Safe:
+        """Give the figures as a table under a title and heads of one's own."""
+        figures = html_table(heads, self.cells())
         items = "".join(f"<li>{escape(line)}</li>" for line in (*map(": ".join, self.failures()), *self.remarks()))
-        more = f"<details><summary>remarks</summary><ul>{items}</ul></details>" if items else ""
-        return f"<p>{escape(self.title)}</p>{figures}{more}"
+        more = f"<details><summary>{escape(remarks)}</summary><ul>{items}</ul></details>" if items else ""
+        return Safe(f"<p>{escape(title)}</p>{figures}{more}")
 
     def _cells_of(self, one: Contestant) -> list[str]:
         mean, error = self.behind(one)
