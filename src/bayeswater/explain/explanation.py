@@ -17,6 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bayeswater.data.display_width import display_width, on_one_line, padded
+from bayeswater.data.reading.dates import column_told
 from bayeswater.explain.turning import Turn, Turning
 from bayeswater.families.view import Word
 from bayeswater.families.wording import ALIKE, cell, odds, probability, quoted, ratio, times_as_likely
@@ -140,7 +141,8 @@ class RowExplanation:
 
     def _what(self, one: Contribution) -> str:
         reading = self._readings[one.column]
-        return f"{on_one_line(one.column)} {cell(one.value, self._language)}{f' ({reading})' if reading else ''}"
+        name = on_one_line(column_told(one.column, self._language))
+        return f"{name} {cell(one.value, self._language)}{f' ({reading})' if reading else ''}"
 
     def how(self, one: Contribution) -> str:
         """Say for which of the two classes a contribution speaks, and how strongly."""

@@ -123,7 +123,8 @@ def _stops(at: Sequence[Any], places: Sequence[float], y: float) -> list[str]:
     """Mark the places of a scale, and label those that have room, above and below the line in turn."""
     parts, ends = [], [-np.inf, -np.inf]
     for x, own in sorted(zip(places, at, strict=True), key=lambda one: one[0]):
-        label = shortened(f"{own:.4g}" if isinstance(own, float) else "–" if own is None else str(own), LONGEST_LABEL)
+        text = f"{float(f'{own:.4g}'):,.10g}" if isinstance(own, float) else "–" if own is None else str(own)
+        label = shortened(text, LONGEST_LABEL)
         parts.append(_line("stop", x, x, y - 4, y + 4))
         half = 2.7 * display_width(label) + 2
         side = 0 if x - half > ends[0] else 1

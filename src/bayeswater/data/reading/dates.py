@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswater.errors import DataError
-from bayeswater.phrases import own_phrases
+from bayeswater.phrases import LANGUAGES, Language, own_phrases
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -33,12 +33,29 @@ MONTHS = (
 own_phrases({day: (day, f"星期{number}") for day, number in zip(WEEKDAYS, "一二三四五六日", strict=True)})
 own_phrases({month: (month, f"{number} 月") for number, month in enumerate(MONTHS, start=1)})
 
+own_phrases({"weekday": ("weekday", "星期"), "month": ("month", "月份"), "time": ("time", "时间")})
+own_phrases({"part of date": ("{name} ({part})", "{name}（{part}）")})
+
 SECONDS_PER_DAY = 86_400
 
 MINUTES_PER_DAY = 1440
 
 PARTS = ("weekday", "month", "time")
 """What a date says besides its days; a time of day only where `has_times`."""
+
+
+def column_told(name: str, language: Language) -> str:
+    """Call a column as a language does, where it is a part of a date.
+
+    >>> column_told("born (weekday)", LANGUAGES["zh"]), column_told("born", LANGUAGES["zh"])
+    ('born（星期）', 'born')
+    """
+    said = LANGUAGES[language.code].say  # rooms have languages of their own, with other sentences
+    for part in PARTS:
+        if name.endswith(f" ({part})"):
+            return said("part of date", name=name.removesuffix(f" ({part})"), part=said(part))
+    return name
+
 
 TICKS_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
