@@ -143,7 +143,7 @@ OF_DATES = re.compile(
 )
 """Names that columns of dates have."""
 
-SERIAL_DAYS, FIRST_SERIAL = (20_000, 60_000), np.datetime64("1899-12-30", "D")
+SERIAL_DAYS, FIRST_SERIAL = (20_000, 60_000), -25_569  # 1899-12-30
 """Days from 1954 to 2064 as Excel counts them, and the day before the first."""
 
 SERIAL_SECONDS = (5e8, 4e9)
@@ -429,7 +429,7 @@ def _moments(name: str, numbers: Array) -> str:
         return ""
     low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
     if SERIAL_DAYS[0] <= low and high <= SERIAL_DAYS[1]:
-        first, last = (FIRST_SERIAL + int(day) for day in (low, high))
+        first, last = (np.datetime64(FIRST_SERIAL + int(day), "D") for day in (low, high))
         return f"they may be days as Excel counts them, {first} to {last}: write them as dates"
     for times, unit in ((1, "seconds"), (1000, "milliseconds")):
         if SERIAL_SECONDS[0] * times <= low and high <= SERIAL_SECONDS[1] * times:

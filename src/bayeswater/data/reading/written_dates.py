@@ -176,18 +176,21 @@ def days_of(part: dict[str, Array], missing: Array) -> "pa.Array":
     zero = np.zeros(len(missing), dtype=np.int64)
     month = part["m"] if "m" in part else part["b"]
     year = part["Y"] if "Y" in part else part["y"] + np.where(part["y"] < CENTURY, 2000, 1900)
-    first = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
-    n_days = ((first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")).astype(np.int64)
+    since_1970 = (year - 1970) * 12 + month - 1
+    first, following = (
+        months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
+        for months in (since_1970, since_1970 + 1)
+    )
     wrong = (
         missing
         | (part.get("w", zero) > 0)
         | (month < 1)
         | (month > 12)
         | (part["d"] < 1)
-        | (part["d"] > n_days)
+        | (part["d"] > following - first)
         | (year < 1)
     )
-    return pa.array(first.astype("datetime64[D]").astype(np.int64) + part["d"] - 1, mask=wrong)
+    return pa.array(first + part["d"] - 1, mask=wrong)
 
 
 def clock_of(part: dict[str, Array], missing: Array) -> "pa.Array":
