@@ -48,22 +48,22 @@ def _by_rows(
     indptr: Array, indices: Array, data: Array, sign: Array, cost: Array, n_columns: int
 ) -> tuple[Array, float]:
     """Take the same steps with NumPy, row by row."""
-    weight, intercept, dual = np.zeros(n_columns), 0.0, np.zeros(len(sign))
+    weight, intercept, dual = np.zeros(n_columns), 0.0, [0.0] * len(sign)
     rows = [(indices[a:b], data[a:b]) for a, b in zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True)]
-    slack = 0.5 / cost
+    signs, slack = sign.tolist(), (0.5 / cost).tolist()  # Python takes its own numbers faster than those of an array
     square = [1.0 + float(x @ x) for _, x in rows]
     order, bits = list(range(len(rows))), FIRST_BITS
     for _ in range(MOST_PASSES):
         bits, largest = _shuffled(order, bits), 0.0
         for i in order:
             columns, x = rows[i]
-            slope = sign[i] * (float(weight[columns] @ x) + intercept) - 1 + slack[i] * dual[i]
-            if dual[i] == 0 and slope > 0:
+            before = dual[i]
+            slope = signs[i] * (float(weight[columns] @ x) + intercept) - 1 + slack[i] * before
+            if before == 0 and slope > 0:
                 continue
             largest = max(largest, abs(slope))
-            before = dual[i]
             dual[i] = max(before - slope / (square[i] + slack[i]), 0.0)
-            step = (dual[i] - before) * sign[i]
+            step = (dual[i] - before) * signs[i]
             intercept += step
             weight[columns] += step * x
         if largest < LARGEST_SLOPE:
