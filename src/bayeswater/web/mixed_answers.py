@@ -43,7 +43,7 @@ LARGEST = 1e300
 
 
 @dataclass(frozen=True)
-class Known:
+class MixedKnown:
     """What a question takes for known: the network with what is set from outside, codes or values, and likelihoods."""
 
     network: MixedNetwork
@@ -68,7 +68,7 @@ def _value(network: MixedNetwork, node: int, own: Any) -> Any:
     return own if node in network.core.numbers else network.core.variable(node).states[own]
 
 
-def _known(subject: MixedSubject, asked: Mapping[str, Any]) -> Known:
+def _known(subject: MixedSubject, asked: Mapping[str, Any]) -> MixedKnown:
     network: MixedNetwork = subject.model
     core, names = network.core, network.dag.names
 
@@ -89,7 +89,7 @@ def _known(subject: MixedSubject, asked: Mapping[str, Any]) -> Known:
     observed = {node: own for node, own in observed.items() if node not in does}
     soft = {node: own for node, own in soft.items() if node not in does and node not in observed}
     changed = network.do({names[node]: _value(network, node, own) for node, own in does.items()}) if does else network
-    return Known(changed, observed, does, soft)
+    return MixedKnown(changed, observed, does, soft)
 
 
 def _drawing(subject: MixedSubject, asked: Mapping[str, Any]) -> Any:
