@@ -254,7 +254,7 @@ def one_blas_thread(n_products: float = inf) -> Iterator[None]:
 
 
 def _in_control(change: Callable[[], Result]) -> Result:
-    """Change a setting from any thread: threadpoolctl 3.7 and later heed, silently, only the first one that does."""
+    """Change a setting from any thread: threadpoolctl 3.8 and later heed, silently, only the first one that does."""
     from threadpoolctl import OpenBLASController
 
     let_go = getattr(OpenBLASController, "clear_controlling_thread", lambda force: None)
