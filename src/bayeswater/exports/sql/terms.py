@@ -162,10 +162,6 @@ def _graph_term(query: Query, term: GraphTerm) -> list[str]:
     ]
 
 
-def _gap_only(test: str, value: str, otherwise: str) -> str:
-    return f"CASE WHEN {test} THEN {value} ELSE {otherwise} END"
-
-
 def _average_term(query: Query, term: AverageTerm) -> list[str]:
     """Average the joints of all parents; naive Bayes where no column can be one."""
     every, number = range(len(term.cells)), query.number
@@ -182,31 +178,25 @@ def _average_term(query: Query, term: AverageTerm) -> list[str]:
     less = np.zeros(len(term.log_prior))  # of members with weights, the prior is added once
     if term.weighing is not None:
         less = np.where(np.isfinite(term.log_prior), term.log_prior, 0.0)
-    joints = {
-        f"j{i}_{k}": _gap_only(
-            f"w{i} > 0",
-            query.total(
-                [
-                    query.lookup(code[i], term.joints[i][:, k] - less[k]),
-                    *(_flat(query, [term.cells[i], term.cells[j]], term.given[i][j], k) for j in every if j != i),
-                ]
-            ),
-            number(IMPOSSIBLE if term.weighing is None else 0),
-        )
-        for i in every
-        for k in query.classes
-    }
+    otherwise = number(IMPOSSIBLE if term.weighing is None else 0)
+    joints = {}
+    for i in every:
+        beside = [(term.cells[j], term.given[i][j]) for j in every if j != i]
+        for k in query.classes:
+            own = query.lookup(code[i], term.joints[i][:, k] - less[k])
+            whole = query.total([own, *(_flat(query, [term.cells[i], cell], table, k) for cell, table in beside)])
+            joints[f"j{i}_{k}"] = f"CASE WHEN w{i} > 0 THEN {whole} ELSE {otherwise} END"
     query.step(joints | {"w": query.total([f"w{i}" for i in every])})
     if term.weighing is None:
         query.step({f"u{k}": query.dialect.largest([f"j{i}_{k}" for i in every]) for k in query.classes})
         sums = [
             query.total([f"w{i} * {query.dialect.exp(f'(j{i}_{k} - u{k})')}" for i in every]) for k in query.classes
         ]
-        whole = [f"u{k} + LN({one}) - LN(w)" for k, one in enumerate(sums)]
+        averaged = [f"u{k} + LN({one}) - LN(w)" for k, one in enumerate(sums)]
     else:
         members = query.total([f"CASE WHEN w{i} > 0 THEN 1 ELSE 0 END" for i in every])
         query.step({"members": members})
-        whole = [
+        averaged = [
             query.total([number(term.log_prior[k]), part])
             for k, part in enumerate(_weighed(query, term.weighing, len(every), "j", "members"))
         ]
@@ -215,7 +205,7 @@ def _average_term(query: Query, term: AverageTerm) -> list[str]:
         naive = query.total(
             [number(term.log_prior[k]), *(query.lookup(code[j], term.marginals[j][:, k]) for j in every)]
         )
-        found[f"a{k}"] = f"CASE WHEN w > 0 THEN {whole[k]} ELSE {naive} END"
+        found[f"a{k}"] = f"CASE WHEN w > 0 THEN {averaged[k]} ELSE {naive} END"
     query.step(found, [name for name in query.steps[-1] if name[0] not in "jw"])
     return [f"a{k}" for k in query.classes]
 
