@@ -64,6 +64,9 @@ LEAST_NUMBERS = 10
 TRIED = 1000
 """Different strings by which most styles are ruled out: those that fit less than half of them."""
 
+SEEN, SIGNS = 16, re.compile("[-./年月日]")
+"""Of these, how many are looked at for the signs of a style at least: one has to have them."""
+
 SAMPLED = 100_000
 """Strings of a frame by which a style is found; the others are held against it."""
 
@@ -254,7 +257,9 @@ class StyleSearch:
         if any(2 * int(_matching(strings, pattern).sum()) < len(strings) for pattern in roughly):
             return {}
         patterns = {name: pattern for name, pattern in _patterns(self.written).items() if name[0] in self._kinds}
-        tried = {name: _Tried(pattern, _calendar(*name)) for name, pattern in patterns.items()}
+        some = strings.to_pylist()[:: max(1, len(strings) // SEEN)] if roughly else []
+        possible = [name for name in patterns if not some or any(_may_be(*name, string) for string in some)]
+        tried = {name: _Tried(patterns[name], _calendar(*name)) for name in possible}
         return {name: one for name, one in tried.items() if 2 * one.matching(strings).sum() >= len(strings)}
 
     def _note(self, strings: "pa.Array", times: Array) -> None:
@@ -457,6 +462,13 @@ def _patterns(written: WrittenAs) -> dict[tuple[str, str], str]:
         | {("date", format): date_pattern(format) for format in dates}
         | {("clock", ""): CLOCK}
     )
+
+
+def _may_be(kind: str, how: str, string: str) -> bool:
+    """Say whether a string has what a style cannot do without: a pattern takes longer to compile than to match."""
+    if kind == "date":
+        return all(map(string.__contains__, SIGNS.findall(how))) and ("%b" not in how or any(map(str.isalpha, string)))
+    return (":" in string) == (kind == "clock")
 
 
 def _calendar(kind: str, how: str) -> CellStyle | None:
