@@ -20,6 +20,7 @@ from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.wording import shown
 from bayeswater.phrases import EN
 from bayeswater.plots.canvas import COLOURS, GREY, colour_of, new_axes
+from bayeswater.plots.plane import names_of
 
 LINE_INCHES = 0.34
 """Height of each line of a display of lines."""
@@ -492,10 +493,9 @@ class NomogramDisplay(ModelDisplay):
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
-    >>> import pandas as pd
     >>> from bayeswater import GaussianNB
-    >>> X = pd.DataFrame({"age": [0.0, 1, 2, 7, 8, 9]})
-    >>> model = GaussianNB().fit(X, ["low"] * 3 + ["high"] * 3)
+    >>> X, y = [[0], [1], [2], [7], [8], [9]], ["low"] * 3 + ["high"] * 3
+    >>> model = GaussianNB().fit(X, y)
     >>> from bayeswater.plots import NomogramDisplay
     >>> NomogramDisplay.from_estimator(model).positive
     'low'
@@ -531,13 +531,12 @@ class NomogramDisplay(ModelDisplay):
         --------
         >>> import matplotlib
         >>> matplotlib.use("agg")
-        >>> import pandas as pd
         >>> from bayeswater import GaussianNB
-        >>> X = pd.DataFrame({"age": [0.0, 1, 2, 7, 8, 9]})
-        >>> model = GaussianNB().fit(X, ["low"] * 3 + ["high"] * 3)
+        >>> X, y = [[0], [1], [2], [7], [8], [9]], ["low"] * 3 + ["high"] * 3
+        >>> model = GaussianNB().fit(X, y)
         >>> from bayeswater.plots import NomogramDisplay
-        >>> NomogramDisplay.from_estimator(model, positive="high").against
-        'low'
+        >>> [scale.column for scale in NomogramDisplay.from_estimator(model, positive="high").scales]
+        ['x0']
         """
         labels = np.asarray(estimator.classes_).tolist()
         chosen = labels[-1] if positive is None else positive
@@ -549,7 +548,7 @@ class NomogramDisplay(ModelDisplay):
         k, other = labels.index(chosen), labels.index(rival)
         prior = np.asarray(estimator.predict_proba({}))[0]
         plan = getattr(estimator, "columns_", None)
-        names = estimator.feature_names_in_.tolist() if plan is None else [column.name for column in plan]
+        names = names_of(estimator) if plan is None else [column.name for column in plan]
         found = ((name, curve_or_none(estimator, name)) for name in names)
         curves = [
             curve.in_language(EN, None if plan is None else plan[name])
@@ -581,10 +580,9 @@ class NomogramDisplay(ModelDisplay):
         --------
         >>> import matplotlib
         >>> matplotlib.use("agg")
-        >>> import pandas as pd
         >>> from bayeswater import GaussianNB
-        >>> X = pd.DataFrame({"age": [0.0, 1, 2, 7, 8, 9]})
-        >>> model = GaussianNB().fit(X, ["low"] * 3 + ["high"] * 3)
+        >>> X, y = [[0], [1], [2], [7], [8], [9]], ["low"] * 3 + ["high"] * 3
+        >>> model = GaussianNB().fit(X, y)
         >>> from bayeswater.plots import NomogramDisplay
         >>> len(NomogramDisplay.from_estimator(model).plot().scales)
         1
