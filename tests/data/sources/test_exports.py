@@ -33,10 +33,14 @@ def test_a_mark_at_the_beginning_tells_the_encoding(tmp_path, mark, encoding):
     assert read(path) == [{"name": "Köln", "zahl": 1}, {"name": "北京", "zahl": 2}]
 
 
-def test_lines_of_another_encoding_among_utf_8_are_refused_by_the_first(tmp_path):
+@pytest.mark.parametrize("n_rows", [30, 9_000])
+def test_lines_of_another_encoding_among_utf_8_are_refused_by_the_first(tmp_path, monkeypatch, n_rows):
+    monkeypatch.setattr(delimited, "INFERRED_BYTES", 2**14)
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**14 + 2)  # the second begins within a character
     path = tmp_path / "joined.csv"
-    path.write_bytes(b"stadt;x\n" + "Köln;1\n".encode() * 30 + "Köln;2\n".encode("cp1252"))
-    with pytest.raises(DataError, match=r"is text in UTF-8, but line 32 is not: b'K\\xf6ln;2'; write all of it"):
+    path.write_bytes(b"stadt;x\n" + "Köln;1\n".encode() * n_rows + "Köln;2\n".encode("cp1252"))
+    said = rf"is text in UTF-8, but line {n_rows + 2} is not: b'K\\xf6ln;2'; write all of it"
+    with pytest.raises(DataError, match=said):
         read(path)
 
 

@@ -113,13 +113,14 @@ class DelimitedSource(Source):
         if told is not None:
             self.note(f"the text is read as {told}, as its first bytes say")
         elif not is_utf_8(head):
-            return self._found_encoding(head)
+            return self._found_encoding(head, 0)
         elif self.likely is not None and not head.isascii():
             self.note(f"the text is UTF-8, and not {self.likely} as the files that the model has learned from")
         return told or UTF_8
 
-    def _found_encoding(self, content: bytes) -> str:
-        found = found_encoding(content, f"{self.name}: the file", self.expected, self.likely)
+    def _found_encoding(self, content: bytes, n_lines: int) -> str:
+        """Find the encoding of text that is not UTF-8, behind so many lines."""
+        found = found_encoding(content, f"{self.name}: the file", self.expected, self.likely, n_lines)
         if found != self.likely:  # else it is settled
             other = f" and not as {self.likely}, as the files that the model has learned from" * bool(self.likely)
             self.note(
@@ -444,8 +445,13 @@ class DelimitedSource(Source):
         """Read text again that turns out not to be UTF-8, in the encoding that it looks like."""
         if self.reading.encoding is not None or not self.can_be_reread:
             raise self._not_in_encoding(where)
-        other = next(piece for piece in self._raw(0) if not is_utf_8(piece))  # cut where it may be no whole character
-        found = self._found_encoding(other.split(NEWLINE, 1)[-1])
+        n_lines, rest = 0, b""
+        for piece in self._raw(0):
+            other = rest + piece  # whole lines but for the last: a piece may begin within a character
+            if not is_utf_8(other):
+                break
+            n_lines, rest = n_lines + other.count(NEWLINE), other[other.rfind(NEWLINE) + 1 :]
+        found = self._found_encoding(other, n_lines)
         self._look_again()
         self._encoding = found
         raise TypesWidened(f"{self.name}: {where} is not text in {UTF_8}; the file is read again as {found}")

@@ -94,8 +94,10 @@ def _is_wide(content: bytes) -> bool:
     return head.count(b"\0") > len(head) // 4
 
 
-def found_encoding(content: bytes, where: str, expected: Iterable[str] = (), likely: str | None = None) -> str:
-    """Find the encoding of text that is not UTF-8, by the lines in which it shows.
+def found_encoding(
+    content: bytes, where: str, expected: Iterable[str] = (), likely: str | None = None, n_above: int = 0
+) -> str:
+    """Find the encoding of text that is not UTF-8, by the lines in which it shows, with so many lines above it.
 
     Names of columns that are `expected` decide, where text has them in some encodings alone. The encoding that is
     `likely`, of other files of the same table, is taken unless the text looks like another one far more.
@@ -105,7 +107,7 @@ def found_encoding(content: bytes, where: str, expected: Iterable[str] = (), lik
     DataError
         Where it is text in none of those that are looked for.
     """
-    _require_one_encoding(content, where)
+    _require_one_encoding(content, where, n_above)
     is_wide = _is_wide(content)
     lines = [content] if is_wide else [line for line in content.splitlines() if not line.isascii()]
     shown = b"\n".join(lines)[:LOOKED_AT]
@@ -133,7 +135,7 @@ def found_encoding(content: bytes, where: str, expected: Iterable[str] = (), lik
     return known_encoding(best[0])
 
 
-def _require_one_encoding(content: bytes, where: str) -> None:
+def _require_one_encoding(content: bytes, where: str, n_above: int) -> None:
     """Refuse text in UTF-8 with lines of another encoding among it, as of files that were put together."""
     text = codecs.getincrementaldecoder(UTF_8)("replace").decode(content)
     n_strange = text.count("\ufffd")
@@ -141,7 +143,7 @@ def _require_one_encoding(content: bytes, where: str) -> None:
         lines = content.splitlines()
         place = next(place for place, line in enumerate(lines) if not _is_text_in(UTF_8, line + b"\n"))
         raise DataError(
-            f"{where} is text in UTF-8, but line {place + 1} is not: {lines[place][:80]!r}; write all of it in UTF-8, "
+            f"{where} is text in UTF-8, but line {n_above + place + 1} is not: {lines[place][:80]!r}; write all of it in UTF-8, "
             "or name the encoding with bayeswater.local_rows(source, encoding='cp1252')"
         )
 
