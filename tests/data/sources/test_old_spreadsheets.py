@@ -1,10 +1,13 @@
 """An .xls that is forged is refused before it is loaded: circles of sectors, lengths that are none, far cells."""
 
+import tracemalloc
 from struct import pack
 
+import numpy as np
 import pytest
 
 import bayeswater as bw
+from bayeswater.data.sources.old_spreadsheets import require_small_workbook
 from bayeswater.data.sources.spreadsheets import require_small_sheets
 from bayeswater.errors import DataError, ResourceLimitError
 
@@ -106,3 +109,21 @@ def test_a_record_that_is_too_short_is_refused_in_words(tmp_path, strings):
     path = old_sheet(tmp_path / "t.xls", workbook(label(0, 0, "x"), number(1, 0, 2.5), strings=strings))
     with pytest.raises(DataError, match=r"t\.xls: .*; is it a whole spreadsheet\?|t\.xls is damaged"):
         bw.read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("listed", "said"),
+    [(0, "more of itself than there is"), (END, "run in a circle")],  # all places name one sector; one names itself
+)
+def test_a_forged_old_sheet_takes_little_memory(listed, said):
+    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + pack("<5H", 62, 3, 0xFFFE, 9, 6) + bytes(6)
+    head += pack("<9L", 0, 1, 0, 0, 4096, END, 0, listed, 1) + pack("<109L", *range(20), *[FREE] * 89)
+    tables = np.zeros((30, 128), "<u4")  # lists of tables, and tables
+    tables[:, -1] = [*range(1, 30), END]
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=said):
+            require_small_workbook(head + tables.tobytes(), "t.xls")
+        assert tracemalloc.get_traced_memory()[1] < 20 * tables.nbytes
+    finally:
+        tracemalloc.stop()

@@ -143,8 +143,8 @@ def _require_one_encoding(content: bytes, where: str, n_above: int) -> None:
         lines = content.splitlines()
         place = next(place for place, line in enumerate(lines) if not _is_text_in(UTF_8, line + b"\n"))
         raise DataError(
-            f"{where} is text in UTF-8, but line {n_above + place + 1} is not: {lines[place][:80]!r}; write all of it in UTF-8, "
-            "or name the encoding with bayeswater.local_rows(source, encoding='cp1252')"
+            f"{where} is text in UTF-8, but line {n_above + place + 1} is not: {lines[place][:80]!r}; write all of it "
+            "in UTF-8, or name the encoding with bayeswater.local_rows(source, encoding='cp1252')"
         )
 
 

@@ -65,6 +65,7 @@ def _workbook(content: bytes) -> bytes:
         *more, listed = np.frombuffer(_sector(content, listed, size, size), "<u4").tolist()
         list_of_tables.append(np.array(more, "<u4"))
     places = [int(place) for place in np.concatenate(list_of_tables) if place != NO_SECTOR]
+    _require(len(places) * size <= len(content), "it says more of itself than there is")
     table = np.frombuffer(b"".join(_sector(content, place, size, size) for place in places), "<u4")
     entries = _chain(content, directory, table, size, size)
     streams = [ENTRY.unpack_from(entries, at) for at in range(0, len(entries) - 127, 128)]
@@ -94,7 +95,7 @@ def _chain(content: bytes, place: int, table: Array, size: int, before: int) -> 
     found: list[bytes] = []
     while place != END_OF_CHAIN:
         _require(place < len(table), f"it names sector {place:,}, which is not there")
-        _require(len(found) < len(table), "its sectors run in a circle")
+        _require(len(found) * size < len(content), "its sectors run in a circle")
         found.append(_sector(content, place, size, before))
         place = int(table[place])
     return b"".join(found)
