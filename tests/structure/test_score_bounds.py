@@ -70,6 +70,7 @@ def test_a_search_shows_what_is_still_to_be_gained():
     best = learn_structure(rows, method="exact")
     assert best.bound.score == best.score
     worst = learn_structure(rows, method="tree")
+    assert "ask for .bound" in repr(worst)  # printing works nothing out: it is done everywhere, in tracebacks too
     assert worst.bound.score == pytest.approx(best.score)
     assert f"at most {best.score - worst.score:.2f} are still to be gained" in repr(worst)
     rows.iloc[0, 0] = None

@@ -113,13 +113,14 @@ def _report(found: Any, output: Path, *, as_json: bool) -> None:
     from bayeswater.cli.standard_output import print_document
     from bayeswater.cli.terminal import say
 
+    bound = found.bound  # which is printed once it is known
     if as_json:
         search = found.search
         print_document(
             {
                 "network": str(output),
                 "score": found.score,
-                "bound": None if found.bound is None else asdict(found.bound),
+                "bound": None if bound is None else asdict(bound),
                 "scored_by": found.scored_by.name,
                 "arcs": [list(arc) for arc in found.graph.edges()],
                 "method": search.method,

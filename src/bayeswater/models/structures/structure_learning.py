@@ -83,14 +83,22 @@ class LearnedStructure:
     def bound(self) -> ScoreBound | None:
         """What no graph scores above: ``bound.score - score`` is all that is still to be gained.
 
-        It is worked out when it is first asked for, in some seconds at most; see `bayeswater.structure.score_bounds`.
-        None with missing cells, whose score is no sum over variables, and where pairs of parents are too many.
+        It is worked out when it is first asked for, in some seconds at most, and printed from then on; see
+        `bayeswater.structure.score_bounds`. None with missing cells, whose score is no sum over variables, and where
+        pairs of parents are too many.
         """
         if self.rounds:
             return None
         if self.search.method == "exact":
             return ScoreBound(self.score, None)
         return score_bound(self._local_scores(), self.knowledge, self.search.parents)
+
+    def _bound_in_words(self) -> str:
+        if "bound" not in vars(self):  # it may take longer than the search: printing does not work it out
+            return "ask for .bound, which no graph scores above"
+        if self.bound is None:
+            return "none: there are too many pairs of parents to count"
+        return self.bound.beside(self.score)
 
     def _local_scores(self) -> FamilyScores:
         return LocalScores(self.table.codes, self.table.n_states, self.scored_by, self.table.weight)
@@ -177,10 +185,8 @@ class LearnedStructure:
             f"{_some(search.n_families, 'count')} of families, best after {seconds:.2f} s",
             f"  stopped    {search.stopped}",
         ]
-        if self.bound is not None and search.method != "exact":
-            lines.append(f"  bound      {self.bound.beside(self.score)}")
-        elif self.bound is None and not self.rounds:
-            lines.append("  bound      none: there are too many pairs of parents to count")
+        if not self.rounds and search.method != "exact":
+            lines.append(f"  bound      {self._bound_in_words()}")
         if search.forecast:
             lines.insert(-1, f"  forecast   {search.forecast}")
         if self.rounds:
