@@ -241,6 +241,7 @@ class WeighsTerms(Base):
         """Learn the weights of the words of texts."""
         sums = self._text_sums()
         if not sums or len(self.classes_) < 2:
+            self._memo.pop("texts", None)
             return
         review = yield from reviewed(self._word_review_of)
         self._memo.pop("texts", None)

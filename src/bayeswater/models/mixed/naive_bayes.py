@@ -215,7 +215,8 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         total, folds = yield from reading.counted(examples, rereads=self._rereads)
         sums = total.sums if classes is None else total.sums.with_classes(classes)
         self._keep(reading.settled_after(total, sums, head), head.X, first=True)
-        self._memo["texts"] = head.X, total.texts
+        if self._learns_weights:
+            self._memo["texts"] = head.X, total.texts  # until the weights of words are learned
         warn_of_columns(self.statistics_.columns, with_states=self.missing != "state")
         profile = sums.columns.groups.get(OpenNumbers.key)
         if not (isinstance(profile, NumberProfile) and total.choosing is not None):
