@@ -173,7 +173,7 @@ def hint_at(strings: "pa.Array", times: Array) -> str:
     if 2 * n_periods > n_strings and len(strings) > 2:
         return (
             f"{percent(n_periods, n_strings)} look like months, weeks or quarters, whose order is lost: write the "
-            "first day of each, as 2023-12-31"
+            "first day of each, as 2024-01-01"
         )
     if 2 * n_matching(strings, times, BEGINS_AS_NUMBER) <= n_strings:
         return ""
