@@ -250,7 +250,7 @@ def test_classes_of_few_rows_are_left_out_on_request(run, tmp_path):
     answer = run("fit", path, "-t", "y", "-o", tmp_path / "m.bayes", "--min-class-rows", 3)
     assert answer.code == 0
     assert "2 classes in 'y' have fewer than 3 rows: 'c', 'd'; 3 rows are left out" in answer.err
-    assert "1 row has no value in 'y' and were left out" in answer.err
+    assert "1 row has no value in 'y' and was left out" in answer.err
     assert load(tmp_path / "m.bayes").classes_.tolist() == ["a", "b"]
     answer = run("fit", path, "-t", "y", "-o", tmp_path / "m.bayes", "--min-class-rows", 100)
     assert answer.code == 1 and "no class in 'y' has 100 rows" in answer.err

@@ -131,8 +131,8 @@ def _checkpoint(model: Any, examples: LabelledRows, path: Any) -> "Checkpoint":
 
 def warn_of_unlabelled(n_rows: int, target: str) -> None:
     """Say that rows without a label were left out."""
-    are = "row has no value" if n_rows == 1 else "rows have no value"
-    warn_user(f"{n_rows:,} {are} in {target!r} and were left out", BayesWarning)
+    rows, were = ("row has", "was") if n_rows == 1 else ("rows have", "were")
+    warn_user(f"{n_rows:,} {rows} no value in {target!r} and {were} left out", BayesWarning)
 
 
 def parted(frame: Any, target: str, sample_weight: Any) -> tuple[Any, Any, Any]:
