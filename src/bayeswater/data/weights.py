@@ -18,7 +18,7 @@ from bayeswater.data.row_places import places_told
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.typing import Array
 
-Labels = TypeVar("Labels", Array, CheckedLabels)
+GivenLabels = TypeVar("GivenLabels", Array, CheckedLabels)
 
 EXACT = 2**53
 """Whole numbers below this are exact as float64, in which sums of weights are taken."""
@@ -87,7 +87,7 @@ def require_rows(weight: Array | None) -> None:
         )
 
 
-def without_zero_rows(X: Any, y: Labels, weight: Array | None) -> tuple[Any, Labels, Array | None]:
+def without_zero_rows(X: Any, y: GivenLabels, weight: Array | None) -> tuple[Any, GivenLabels, Array | None]:
     """Take the rows of weight zero out of X, y and the weights."""
     if weight is None or weight.all():
         return X, y, weight

@@ -22,8 +22,8 @@ from bayeswater.data.weights import n_rows_of, without_zero_rows
 from bayeswater.decision.calibration_choice import (
     CalibrationReport,
     Doubt,
-    Folds,
     MapChoice,
+    TrainTest,
     by_map,
     choose,
     thinned,
@@ -241,7 +241,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         best = first_of_largest(self.predict_log_proba(X), ROUNDING, use_loop=False)
         return self.classes_[best]
 
-    def _calibrate(self, scores: Scores, folds: Folds, scored_by: str, n_left_out: int) -> CalibrationReport:
+    def _calibrate(self, scores: Scores, folds: TrainTest, scored_by: str, n_left_out: int) -> CalibrationReport:
         if not len(scores):
             warnings.warn(
                 "no row can be scored without itself, since every row is alone in its class: "
@@ -336,7 +336,7 @@ def _left_out(model: Any, X: Any, y: Array, codes: Array, weight: Array | None) 
     return model.loo_predict_log_proba(X, y, **weighted), ~alone
 
 
-def _among(scored: Array, folds: Folds) -> Folds:
+def _among(scored: Array, folds: TrainTest) -> TrainTest:
     """Number the rows of the folds among those that were scored."""
     place = np.cumsum(scored) - 1
     return [(place[a[scored[a]]], place[b[scored[b]]]) for a, b in folds]

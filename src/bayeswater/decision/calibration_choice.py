@@ -64,7 +64,7 @@ STANDARD_ERRORS = 2.0
 CHOICE_ROWS = 10_000
 """Rows held out for the choice and for the figures in the report, which are right to about a hundredth by then."""
 
-Folds = list[tuple[Array, Array]]
+TrainTest = list[tuple[Array, Array]]
 """Row numbers to learn from and row numbers held out, for each fold."""
 
 
@@ -76,7 +76,7 @@ class Trial:
     after: Scores
 
 
-def thinned(folds: Folds, n_rows: int) -> Folds:
+def thinned(folds: TrainTest, n_rows: int) -> TrainTest:
     """Keep evenly spread rows of each fold where there are more of them than a choice needs."""
     kept = np.zeros(n_rows, dtype=bool)
     kept[np.linspace(0, n_rows - 1, min(n_rows, CHOICE_ROWS)).astype(np.int64)] = True
@@ -84,7 +84,7 @@ def thinned(folds: Folds, n_rows: int) -> Folds:
     return [(learn, held_out) for learn, held_out in pairs if len(learn) and len(held_out)]
 
 
-def trial(calibrated: Callable[[Scores, Scores], Array], scores: Scores, folds: Folds) -> Trial | None:
+def trial(calibrated: Callable[[Scores, Scores], Array], scores: Scores, folds: TrainTest) -> Trial | None:
     """Let a map learn from each fold's rows what it makes of those held out; None without folds."""
     if not folds:
         return None
@@ -103,7 +103,7 @@ def by_map(name: str) -> Callable[[Scores, Scores], Array]:
     return calibrated
 
 
-def with_doubt(found: Trial | None, scores: Scores, folds: Folds) -> Trial | None:
+def with_doubt(found: Trial | None, scores: Scores, folds: TrainTest) -> Trial | None:
     """Raise the impossible classes of what a map makes of rows held out, as the rows it was fitted on teach."""
     if found is None:
         return None
@@ -124,7 +124,7 @@ class MapChoice:
     trial: Trial | None
 
 
-def choose(scores: Scores, folds: Folds) -> MapChoice:
+def choose(scores: Scores, folds: TrainTest) -> MapChoice:
     """Try every map on rows held out."""
     best, best_loss, best_trial, tried = next(iter(MAPS)), None, None, {}
     for name in MAPS:

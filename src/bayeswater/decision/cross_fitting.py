@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from bayeswater.data.weights import take_rows
-from bayeswater.decision.calibration_choice import Folds
+from bayeswater.decision.calibration_choice import TrainTest
 from bayeswater.decision.scores import class_codes
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.typing import Array
@@ -32,7 +32,7 @@ def require_cv(cv: Any, name: str = "cv") -> None:
         raise ParameterError(f"{name} is {cv!r}; give the number of folds (2 or more), a splitter or a list of splits")
 
 
-def folds_of(cv: Any, X: Any, codes: Array, keep: Array, parameters: dict[str, Any]) -> Folds:
+def folds_of(cv: Any, X: Any, codes: Array, keep: Array, parameters: dict[str, Any]) -> TrainTest:
     """Split the rows that are kept (given by X and codes; `keep` marks them among all rows) into folds.
 
     A number means stratified folds of rows dealt at random, always alike: rows may come sorted, and a classifier of old
@@ -55,7 +55,7 @@ def folds_of(cv: Any, X: Any, codes: Array, keep: Array, parameters: dict[str, A
 
 
 def cross_fitted(
-    estimator: Any, X: Any, y: Array, classes: Array, folds: Folds, parameters: dict[str, Any]
+    estimator: Any, X: Any, y: Array, classes: Array, folds: TrainTest, parameters: dict[str, Any]
 ) -> tuple[Array, Array]:
     """Log-probabilities of each row by a clone fitted without it (n_rows, n_classes), and marks of the rows scored."""
     if not folds:

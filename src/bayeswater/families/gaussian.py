@@ -60,7 +60,6 @@ own_reasons(
         "Gaussian": "正态",
         "lognormal": "对数正态",
         "log-normal": "对数正态",
-        "negative numbers": "有负数",
         "zeros": "有零",
     }
 )

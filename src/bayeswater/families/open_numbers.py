@@ -28,7 +28,7 @@ from bayeswater.statistics.moments import side_by_side
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.typing import Array
 
-own_reasons({"no values": "没有值", "one value only, {n}": "只有一个值，{n}"})
+own_reasons({"no values": "没有值", "one value only, {n}": "只有一个值，{n}", "negative numbers": "有负数"})
 
 
 @dataclass(frozen=True)

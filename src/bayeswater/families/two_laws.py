@@ -290,8 +290,8 @@ def _of_shares(name: str, what: str, states: Sequence[Any], a: Array, b: Array) 
 
 @singledispatch
 def _values(a: Any, b: Any, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
-    """Weigh two laws against one for each column of sums of a kind; sums that have no law are left out."""
-    return iter(())
+    """Weigh two laws against one for each column of sums of a kind."""
+    raise TypeError(f"sums of the kind {type(a).__name__} have no rule here")
 
 
 @_values.register

@@ -44,7 +44,7 @@ own_reasons(
     }
 )
 
-Source = Array | FrameColumn
+ColumnCells = Array | FrameColumn
 """Cells of a column: of an array of numbers, or of a frame."""
 
 
@@ -127,7 +127,7 @@ def encode_categories(X: Any, rules: Rules) -> CodedTable:
         frame = read_frame(X)
         require_width(len(frame.names), None if rules.known is None else len(rules.known), rules.model)
         require_cells(frame.table.shape, rules.model)
-        sources: list[Source] = [FrameColumn(frame, name) for name in frame.names]
+        sources: list[ColumnCells] = [FrameColumn(frame, name) for name in frame.names]
         names = _names(rules, names_of(X, frame.names), len(sources))
     else:
         X, own_names = _as_array(X, rules.model) if plain is None else (plain.values, plain.names)
@@ -148,7 +148,7 @@ def encode_frame(frame: Frame, rules: Rules) -> CodedTable:
     return _encode_columns(frame.names, [FrameColumn(frame, name) for name in frame.names], rules)
 
 
-def _encode_columns(names: Sequence[str], sources: Sequence[Source], rules: Rules) -> CodedTable:
+def _encode_columns(names: Sequence[str], sources: Sequence[ColumnCells], rules: Rules) -> CodedTable:
     def encoded(j: int) -> tuple[Variable, Array, list[Unseen]]:
         return _encode_column(sources[j], names[j], None if rules.known is None else rules.known[j], rules)
 
@@ -228,7 +228,7 @@ def _unseen_codes(column: Array, variable: Variable) -> list[Unseen]:
 
 
 def _encode_column(
-    source: Source, name: str, known: Variable | None, rules: Rules
+    source: ColumnCells, name: str, known: Variable | None, rules: Rules
 ) -> tuple[Variable, Array, list[Unseen]]:
     if isinstance(source, FrameColumn) and not source.is_numeric:
         return _encode_labels(FoundLabels.of(source), name, known, rules)
