@@ -156,6 +156,18 @@ def test_every_dialect_can_be_read_and_names_stay_names(dialect):
         assert {"café", "免费", "σοφοΣ"} <= texts
 
 
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
+@pytest.mark.parametrize("kind", [bw.KDB, bw.AODE])
+def test_more_states_take_no_more_code_where_tables_are_lists(kind, dialect):
+    def cases(n_states):
+        codes = np.random.default_rng(0).integers(n_states, size=(400, 3))
+        rows = pd.DataFrame(codes, columns=["a", "b", "c"]).astype(str)
+        text = bw.export(kind().fit(rows, codes[:, 0] % 2), "sql", dialect=dialect, whole_rows=True)
+        return text.count("CASE")
+
+    assert cases(12) == cases(9)
+
+
 def test_a_row_that_the_model_refuses_has_no_answer():
     duckdb = pytest.importorskip("duckdb")
     rows = rows_of("GaussianNB")[:3].copy()

@@ -36,6 +36,7 @@ class Dialect:
     plain_names: bool = False
     most_columns: int = 4000
     listed: str | None = None  # how a list of numbers is written, which are planned as one
+    makes_lists: bool = False  # whether lists are made of lists by an expression of their entries
     parts: dict[str, str] = field(default_factory=dict)
 
     def identifier(self, name: str) -> str:
@@ -118,6 +119,7 @@ DUCKDB = Dialect(
     "duckdb",
     no_nan="NULLIF({}, 'nan'::DOUBLE)",
     listed="CAST('[{}]' AS DOUBLE[])",
+    makes_lists=True,
     parts={
         "days": "(EPOCH(CAST({} AS TIMESTAMP)) / 86400e0)",
         "weekday": "(ISODOW({}) - 1)",
@@ -148,6 +150,7 @@ DIALECTS = {
         double="CAST({} AS double precision)",
         number="'{}'::float8",
         step="AS ({}OFFSET 0\n)",
+        listed="('{{{}}}'::float8[])",
         no_nan="NULLIF({}, 'NaN'::float8)",
         most_columns=1600,
         parts={

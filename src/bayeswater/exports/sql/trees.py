@@ -2,8 +2,8 @@
 
 Missing parents are summed over by messages, level by level from the leaves: for each state s of a missing cell, b_s is
 the sum of what its children say; t is the largest of them, e_s = exp(b_s - t), and what the cell itself says to a state
-of its parent is t + log(sum of P(s | parent) e_s). Each is a column for every state and class; where a dialect has
-lists, which are planned as one, a list of all states and classes, those of a state together.
+of its parent is t + log(sum of P(s | parent) e_s). Each is a column for every state and class; where a dialect makes
+lists of lists, a list of all states and classes, those of a state together.
 """
 
 from collections.abc import Callable
@@ -30,18 +30,18 @@ class _Tree:
         self.code = [query.codes[cell] for cell in term.cells]
         self.children = {p: [j for j, own in enumerate(term.parents) if own == p] for p in range(len(term.cells))}
         self.inner = [j for j in term.from_leaves if self.children[j]]
-        self.has_lists = query.dialect.listed is not None
+        self.makes_lists = query.dialect.makes_lists
 
     def scores(self) -> list[str]:
         """Write what the columns add to the score of each class."""
         for level in self._levels():
-            if self.has_lists:
+            if self.makes_lists:
                 self._add_lists(level)
             else:
                 self._add_columns(level)
         found = []
         for k in self.query.classes:
-            said = [f"COALESCE(m{j}[{k + 1}], 0)" if self.has_lists else f"m{j}_{k}" for j in self.inner]
+            said = [f"COALESCE(m{j}[{k + 1}], 0)" if self.makes_lists else f"m{j}_{k}" for j in self.inner]
             found.append(self.query.total([*said, *(self._direct(j, k) for j in range(len(self.tables)))]))
         return found
 
@@ -63,7 +63,7 @@ class _Tree:
 
     def _direct(self, j: int, k: int) -> str:
         p, table = self.parents[j], self.tables[j][:, :, k]
-        if not self.has_lists:
+        if self.query.dialect.listed is None:
             return self._by_parent(j, lambda s: self.query.lookup(self.code[j], _padded(table[s])))
         place = self.code[j] if p < 0 else f"({self.code[p]} * {self.n_states[j] + 1} + {self.code[j]})"
         return self.query.lookup(place, np.pad(table, ((0, int(p >= 0)), (0, 1))).ravel())  # 0 for what is not there
