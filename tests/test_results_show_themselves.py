@@ -111,6 +111,7 @@ def test_frames_are_of_the_library_that_was_given(library):
     found = [
         model.columns_,
         model.calibration_,
+        bw.Calibrated(bw.NaiveBayes(), "temperature").fit(rows, Y).calibration_,
         bw.NetworkClassifier().fit(rows, Y).columns_,
         bw.NaiveBayes(calibrate=True).fit(rows, Y).partial_fit(rows, Y).calibration_,
         ensemble.columns_,

@@ -15,7 +15,7 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from bayeswater.data.frames import materialised
+from bayeswater.data.frames import library_of, materialised
 from bayeswater.data.labels import one_dimensional
 from bayeswater.data.row_places import places_told
 from bayeswater.data.weights import n_rows_of, without_zero_rows
@@ -155,7 +155,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             log_proba, scored = cross_fitted(self.estimator, X, y, classes, folds, fit_params)
         used = Scores.of(log_proba[scored], codes[scored], weight[scored])
         report = self._calibrate(used, _among(scored, folds), scored_by, n_left_out=int((~scored).sum()))
-        self.estimator_, self.classes_, self.calibration_ = model, classes, report
+        self.estimator_, self.classes_, self.calibration_ = model, classes, report.in_library(library_of(X))
         return self
 
     def predict_log_proba(self, X: Any) -> Array:

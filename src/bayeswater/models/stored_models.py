@@ -357,7 +357,8 @@ def _calibrated(document: Document, given: dict[str, Any], inside: Any) -> Calib
     report = read_report(document["calibration"], len(inside.classes_))
     known = report.method in MAPS and isinstance(report.map, MAPS[report.method])
     require(known, f"its calibration is {shortened(report.map)}")
-    model.estimator_, model.classes_, model.calibration_ = inside, np.asarray(inside.classes_), report
+    model.estimator_, model.classes_ = inside, np.asarray(inside.classes_)
+    model.calibration_ = report.in_library(vars(inside).get("_library"))
     return model
 
 
