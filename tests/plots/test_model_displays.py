@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 import bayeswater as bw
 from bayeswater.demo.loans import loans
@@ -40,6 +41,14 @@ def test_importance_is_drawn_in_its_order():
     widths = [bar.get_width() for bar in drawn.ax_.patches]
     assert widths == sorted(widths, reverse=True)
     assert drawn.importances.columns[0].column == drawn.ax_.get_yticklabels()[0].get_text()
+
+
+@pytest.mark.parametrize("made", [list, np.array, csr_matrix])
+def test_importance_takes_the_rows_that_fit_takes(made):
+    rows = made([[3, 0], [4, 1], [0, 1], [1, 0]])
+    model = (bw.MultinomialNB if made is csr_matrix else bw.NaiveBayes)().fit(rows, ["a", "a", "b", "b"])
+    drawn = ImportanceDisplay.from_estimator(model, rows)
+    assert [one.column for one in drawn.importances.columns] == ["x0", "x1"] and drawn.importances.n_rows == 4
 
 
 def test_words_speak_for_the_class_they_are_drawn_for():

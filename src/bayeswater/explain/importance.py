@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayeswater.data.column_types import without_views
 from bayeswater.data.display_width import display_width, on_one_line, padded
-from bayeswater.data.frames import library_of, read_frame, write_frame
-from bayeswater.errors import BayesError
+from bayeswater.data.frames import is_frame, library_of, materialised, read_frame, write_frame
+from bayeswater.data.weights import evenly_spaced, n_rows_of, take_rows
+from bayeswater.errors import BayesError, DataError
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.markup import Safe, bar, html_table
 from bayeswater.typing import Array
@@ -94,20 +94,36 @@ def importance(model: Any, X: Any) -> Importances:
     sweet             1.099  0.1887
     size              0.000  0.0000
     """
-    table = read_frame(X).table
-    places = np.unique(np.linspace(0, table.num_rows - 1, min(table.num_rows, MOST_ROWS)).round().astype(np.int64))
-    some = without_views(table).take(places)
+    X = materialised(X)
+    kept = evenly_spaced(n_rows_of(X), MOST_ROWS)
+    some = take_rows(X, kept)
     found = model.explain(some)
     size = np.abs(found.contributions)
     finite = np.isfinite(size)
     mean = np.where(finite, size, 0.0).sum(axis=0) / np.maximum(finite.sum(axis=0), 1)
-    prior = np.asarray(model.predict_proba({}))[0]
+    prior, texts = _prior_or_none(model), _first_cells(some, found.columns)
     importance = []
     for name, value in zip(found.columns, mean.tolist(), strict=True):
-        texts = some.column(name).slice(0, TEXT_ROWS).to_pylist() if name in some.column_names else []
-        importance.append(ColumnImportance(name, information_of(model, name, prior, texts), value))
+        bits = None if prior is None else information_of(model, name, prior, texts.get(name, ()))
+        importance.append(ColumnImportance(name, bits, value))
     ranked = sorted(importance, key=lambda one: -one.mean_log_odds)
-    return Importances(tuple(ranked), len(places), library_of(X))
+    return Importances(tuple(ranked), int(kept.sum()), library_of(X))
+
+
+def _prior_or_none(model: Any) -> Array | None:
+    """Give the class frequencies; None where no feature may be missing, as those of `MultinomialNB`."""
+    try:
+        return np.asarray(model.predict_proba({}))[0]
+    except DataError:
+        return None
+
+
+def _first_cells(X: Any, names: Sequence[str]) -> dict[str, Any]:
+    if is_frame(X):
+        cells: dict[str, Any] = read_frame(X).table.slice(0, TEXT_ROWS).to_pydict()
+        return cells
+    rows = X[:TEXT_ROWS].toarray() if hasattr(X, "toarray") else X[:TEXT_ROWS]
+    return dict(zip(names, zip(*rows, strict=True), strict=False))
 
 
 def curve_or_none(model: Any, name: str) -> ColumnCurve | None:

@@ -12,7 +12,10 @@ markers.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, Generic, Self, TypeVar
+
+from bayeswater.data.display_width import shortened
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY = "#8c8c8c"
@@ -35,6 +38,32 @@ def new_axes(ax: Any = None) -> Any:
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(color="#e6e6e6", linewidth=0.7)
     ax.set_axisbelow(True)
+    return ax
+
+
+LINE_INCHES = 0.34
+"""Height of each line of a display of lines."""
+
+LONGEST = 30
+"""Width of a label, in letters."""
+
+
+def plain(text: Any, width: int = LONGEST) -> str:
+    r"""Write a text as it is, cut where it is wider: signs of dollars begin no formula.
+
+    >>> plain("length of the petals, in cm", 18), plain("$1 to $2")
+    ('length of the pet…', '\\$1 to \\$2')
+    """
+    return shortened(str(text), width).replace("$", r"\$")
+
+
+def lined_axes(ax: Any, labels: Sequence[Any], width: float = 7.2, longest: int = LONGEST) -> Any:
+    """Give axes with a line for each label, the first on top; a new figure is as high as they need."""
+    is_new, ax = ax is None, new_axes(ax)
+    if is_new:
+        ax.figure.set_size_inches(width, 1.2 + LINE_INCHES * len(labels))
+    ax.set_yticks(range(len(labels)), [plain(label, longest) for label in labels])
+    ax.set_ylim(len(labels) - 0.5, -0.7)
     return ax
 
 

@@ -5,7 +5,6 @@
 - `TornadoDisplay`: how far each entry of a network's tables moves a posterior.
 """
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,21 +12,10 @@ import numpy as np
 from bayeswater.explain.drift import Drift
 from bayeswater.models.comparing.comparison import Comparison
 from bayeswater.models.network.findings import Sensitivity
-from bayeswater.plots.canvas import COLOURS, GREY, new_axes
+from bayeswater.plots.canvas import COLOURS, GREY, lined_axes, plain
 
-LINE_INCHES = 0.34
-"""Height of a line in a new figure."""
-
-
-def lined_axes(ax: Any, labels: Sequence[str], width: float = 8.0) -> Any:
-    """Give axes with a line for each label, the first on top; a new figure is as high as they need."""
-    is_new = ax is None
-    ax = new_axes(ax)
-    if is_new:
-        ax.figure.set_size_inches(width, 1.2 + LINE_INCHES * len(labels))
-    ax.set_yticks(range(len(labels)), labels)
-    ax.set_ylim(len(labels) - 0.5, -0.7)
-    return ax
+WIDER = 44
+"""Width of a label that is more than a name, in letters."""
 
 
 OURS, PEER = COLOURS[0], GREY
@@ -98,7 +86,7 @@ class ComparisonDisplay:
         1
         """
         found = self.comparison
-        ax = lined_axes(ax, [_label(one) for one in found.contestants], width=7.2)
+        ax = lined_axes(ax, [_label(one) for one in found.contestants], longest=WIDER)
         for place, one in enumerate(found.contestants):
             if np.isfinite(one.log_loss):
                 error = np.nan_to_num(found.behind(one)[1])
@@ -124,7 +112,7 @@ def _label(one: Any) -> str:
 
 CHANGED, SAME = COLOURS[1], GREY
 
-MARKS = (*(-(10**k) for k in range(6, 0, -1)), -5, 0, 5, *(step * 10**k for k in range(1, 7) for step in (1, 3)))
+MARKS = (*(-(10**k) for k in range(6, 0, -1)), -5, -2, 0, 2, 5, *(step * 10**k for k in range(1, 7) for step in (1, 3)))
 """Factors that are marked on the axis."""
 
 MOST_COLUMNS = 25
@@ -207,18 +195,20 @@ class DriftDisplay:
             for column in found.columns
         ]
         lines = sorted(lines, key=lambda line: -line[1])[:MOST_COLUMNS]
-        ax = lined_axes(ax, [line[0] for line in lines])
+        ax = lined_axes(ax, [line[0] for line in lines], 8.0, WIDER)
         for place, (_, factor, has_changed, words) in enumerate(lines):
             colour = CHANGED if has_changed else SAME
             ax.plot([0, factor], [place, place], color=colour, linewidth=1.6, solid_capstyle="butt")
             ax.plot(factor, place, "o", color=colour, markersize=6)
             if has_changed and words:
                 ax.annotate(
-                    words if len(words) < 60 else f"{words[:57]}...",
-                    (0, place),
-                    xytext=(2, 5),
+                    plain(words, 60),
+                    (1, place),
+                    (0, 5),
+                    xycoords=("axes fraction", "data"),
                     textcoords="offset points",
                     fontsize="x-small",
+                    ha="right",
                     va="bottom",
                 )
         ax.axvline(found.threshold, color=GREY, linewidth=0.8, linestyle=(0, (4, 2)), zorder=0)
@@ -297,13 +287,13 @@ class TornadoDisplay:
         """
         found = self.sensitivity
         lines = range(min(most, len(found)))
-        ax = lined_axes(ax, [found.name_of(line) for line in lines])
+        ax = lined_axes(ax, [found.name_of(line) for line in lines], 8.0, WIDER)
         for values, colour, sign in ((found.low, LOWER, "-"), (found.high, HIGHER, "+")):
             widths = [float(values[line]) - found.posterior for line in lines]
             label = f"{sign}{100 * found.spread:.4g} %"
             ax.barh(list(lines), widths, left=found.posterior, color=colour, height=0.7, label=label)
         ax.axvline(found.posterior, color=GREY, linewidth=0.8)
-        ax.set_xlabel(found.question)
+        ax.set_xlabel(plain(found.question, 60))
         ax.legend(loc="lower right", fontsize="small", frameon=False)
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswater.data.display_width import shortened
 from bayeswater.errors import ParameterError
 from bayeswater.explain.explanation import RowExplanation
 from bayeswater.explain.importance import Importances, curve_or_none, importance, information
@@ -19,17 +18,11 @@ from bayeswater.explain.nomogram import Scale, scale_of
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.wording import shown
 from bayeswater.phrases import EN
-from bayeswater.plots.canvas import COLOURS, GREY, colour_of, new_axes
+from bayeswater.plots.canvas import COLOURS, GREY, colour_of, lined_axes, new_axes, plain
 from bayeswater.plots.plane import names_of
-
-LINE_INCHES = 0.34
-"""Height of each line of a display of lines."""
 
 MOST_LINES = 20
 """Columns, states or words that are drawn."""
-
-LONGEST = 30
-"""Width of a label, in letters."""
 
 
 class ModelDisplay:
@@ -41,17 +34,6 @@ class ModelDisplay:
     def _drawn(self, ax: Any) -> Self:
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-
-def _lines(ax: Any, labels: Sequence[Any]) -> Any:
-    """Give axes with a line for each label, the first one on top."""
-    is_new, ax = ax is None, new_axes(ax)
-    if is_new:
-        ax.figure.set_size_inches(7.2, 1.2 + LINE_INCHES * len(labels))
-    written = (shortened(str(label), LONGEST).replace("$", r"\$") for label in labels)
-    ax.set_yticks(range(len(labels)), list(written))
-    ax.set_ylim(len(labels) - 0.5, -0.5)
-    return ax
 
 
 def _round_times(curve: ColumnCurve) -> Any:
@@ -171,7 +153,7 @@ class ColumnDisplay(ModelDisplay):
             ax.set_ylim(bottom=0)
         else:
             labels = ["(empty)" if place is None else place for place in list(curve.at)[:MOST_LINES]]
-            ax, n = _lines(ax, labels), len(self.classes)
+            ax, n = lined_axes(ax, labels), len(self.classes)
             for k, label in enumerate(self.classes):
                 places = np.arange(len(labels)) + (k - (n - 1) / 2) * 0.8 / n
                 ax.barh(places, values[: len(labels), k], 0.8 / n, color=colour_of(k), label=str(label))
@@ -285,7 +267,7 @@ class WordsDisplay(ModelDisplay):
         >>> len(WordsDisplay(model.curve("x0"), model.classes_, n_words=1).plot().ax_.patches)
         2
         """
-        ax = _lines(ax, [word for word, _, _ in self.words])
+        ax = lined_axes(ax, [word for word, _, _ in self.words])
         for k, label in enumerate(self.classes):
             own = [(i, weight) for i, (_, code, weight) in enumerate(self.words) if code == k]
             ax.barh([i for i, _ in own], [weight for _, weight in own], 0.7, color=colour_of(k), label=str(label))
@@ -388,7 +370,7 @@ class ImportanceDisplay(ModelDisplay):
         1
         """
         shown = self.importances.columns[:MOST_LINES]
-        ax = _lines(ax, [one.column for one in shown])
+        ax = lined_axes(ax, [one.column for one in shown])
         ax.barh(range(len(shown)), [one.mean_log_odds for one in shown], 0.7, color=COLOURS[0])
         for place, one in enumerate(shown):
             if one.bits is not None:
@@ -461,7 +443,7 @@ class WaterfallDisplay(ModelDisplay):
         low, high = min(finite) - 1.0, max(finite) + 1.0
         ends = [low if np.isnan(end) else float(np.clip(end, low, high)) for end in ends]
         starts = [0.0, *ends[:-2], 0.0]
-        ax = _lines(ax, [what for what, _, _ in lines])
+        ax = lined_axes(ax, [what for what, _, _ in lines])
         for place, ((_, number, _), start, end) in enumerate(zip(lines, starts, ends, strict=True)):
             colour = GREY if place == len(lines) - 1 else COLOURS[0] if number >= 0 else COLOURS[1]
             ax.barh(place, end - start, 0.7, left=start, color=colour)
@@ -587,7 +569,7 @@ class NomogramDisplay(ModelDisplay):
         >>> len(NomogramDisplay.from_estimator(model).plot().scales)
         1
         """
-        ax = _lines(ax, ["(class frequencies)", *(scale.column for scale in self.scales)])
+        ax = lined_axes(ax, ["(class frequencies)", *(scale.column for scale in self.scales)])
         ax.plot([self.intercept], [0], "o", color=COLOURS[0])
         for line, scale in enumerate(self.scales, start=1):
             odds = np.asarray(scale.odds)
@@ -596,7 +578,7 @@ class NomogramDisplay(ModelDisplay):
             ends = {int(odds.argmin()): ("right", -5), int(odds.argmax()): ("left", 5)}  # one, where all are equal
             for i, (side, shift) in ends.items():
                 own = "(empty)" if scale.at[i] is None else scale.at[i]
-                text = shown(float(f"{own:.3g}")) if isinstance(own, float) else shortened(str(own), LONGEST)
+                text = shown(float(f"{own:.3g}")) if isinstance(own, float) else plain(own, 40)
                 ax.annotate(
                     text,
                     (odds[i], line),
