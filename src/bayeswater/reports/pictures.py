@@ -88,7 +88,8 @@ def _line(style: str, x1: float, x2: float, y1: float, y2: float) -> str:
 NAMES, ROW, PAGE = 130.0, 34.0, 700.0
 """Room for names, height of a scale and width of a nomogram."""
 
-LONGEST_LABEL = 16
+LONGEST_LABEL = 36
+"""Width of a label, in letters: two days with their hours."""
 
 
 def nomogram_picture(scales: Sequence[Scale], intercept: float, start: str, axis: str, title: str) -> Safe:
@@ -127,10 +128,11 @@ def _stops(at: Sequence[Any], places: Sequence[float], y: float) -> list[str]:
         label = shortened(text, LONGEST_LABEL)
         parts.append(_line("stop", x, x, y - 4, y + 4))
         half = 2.7 * display_width(label) + 2
-        side = 0 if x - half > ends[0] else 1
-        if label and x - half > ends[side]:
-            ends[side] = x + half
-            parts.append(_text(x, y - 7 if side == 0 else y + 14, label, "middle"))
+        middle = min(max(x, NAMES + half), PAGE - half)
+        side = 0 if middle - half > ends[0] else 1
+        if label and middle - half > ends[side]:
+            ends[side] = middle + half
+            parts.append(_text(middle, y - 7 if side == 0 else y + 14, label, "middle"))
     return parts
 
 

@@ -116,7 +116,7 @@ function line(told, app, tint) {
     return [own, text];
   });
   return el("div", {}, svg("svg", { viewBox: `0 0 ${width} 70`, class: "chart", role: "img", "aria-label": t("threshold_line") }, parts,
-    svg("line", { class: "mark", x1: x(told.proba[1]), x2: x(told.proba[1]), y1: 12, y2: 48 }),
+    [[12, 20], [42, 50]].map(([y1, y2]) => svg("line", { class: "mark", x1: x(told.proba[1]), x2: x(told.proba[1]), y1, y2 })), // not over the words
     svg("text", { class: "tick marked", x: x(told.proba[1]), y: 10, "text-anchor": "middle" }, probability(told.proba[1])),
     svg("text", { class: "tick", x: 10, y: 60 }, "0"), svg("text", { class: "tick", x: width - 10, y: 60, "text-anchor": "end" }, "1"),
     svg("text", { class: "axis", x: width / 2, y: 62, "text-anchor": "middle" }, `P(${drawn(subject.classes[1], 20)})`)),
