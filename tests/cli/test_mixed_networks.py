@@ -121,8 +121,6 @@ def test_rows_are_filled_in_and_graphs_compared_and_scored(network, capsys):
     [
         ["edit", "net.json", "-o", "new.bif", "--rename", "sex=gender"],
         ["sensitivity", "net.bayes", "P(sex=m | weight=90)"],
-        ["explore", "net.bayes", "--no-open"],
-        ["explore", "net.json", "--no-open"],
         ["predict", "net.bayes", "rows.csv"],
         ["query", "net.json", "P(sex | weight=90)", "--method", "gibbs"],
         ["query", "net.json", "P(sex, weight)"],
