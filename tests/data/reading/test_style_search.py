@@ -4,7 +4,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from bayeswater.data.reading.style_search import StyleFound, StyleSearch, WrittenAs, style_in_frame
+from bayeswater.data.reading.style_search import StyleFound, StyleSearch, style_in_frame
+from bayeswater.data.reading.written_as import WrittenAs
 from bayeswater.errors import ParameterError
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.reading.style_search import StyleSearch
-from bayeswater.data.reading.written_dates import MONTH_NUMBERS, MONTHS
+from bayeswater.data.reading.written_dates import MONTH_NUMBERS, MONTHS, date_parts, with_time
 
 
 def read(*cells: str) -> tuple[str, list[object]]:
@@ -106,3 +106,30 @@ def test_a_minus_stands_behind_a_number() -> None:
 )
 def test_true_and_false_have_words_in_many_languages(words: tuple[str, str]) -> None:
     assert read(*words, words[0]) == ("truth", [True, False, True])
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_parts_are_the_same_shape_by_shape_and_cell_by_cell(monkeypatch: pytest.MonkeyPatch, kind: pa.DataType) -> None:
+    days = [
+        "31.12.2023",
+        "1.2.24",
+        "32.13.2023",
+        "03. März 2024",
+        "Mi., 3 févr. 2024",
+        "x",
+        "",
+        None,
+        "２.1.2023",
+        "2023-1-2",
+    ]
+    clocks = ["", " 14:05", ", 2:05 PM", " 9.30.15 Uhr", " 09:30:15.1234567", " 09:30:15,12345600", " 23:59:59 +02:00"]
+    clocks += [" 23:59:59 UTC−5 (abc)", " 23:59 MESZ", " 1:2", "T12:00Z"]
+    cells = [None if day is None else day + clock for day in days for clock in clocks]
+    strings = pa.array(["before", *cells], kind).slice(1)
+    for format in ("%d.%m.%Y", "%d.%m.%y", "%d %b %Y", "%Y-%m-%d", "%d.%m.9%y"):
+        found = []
+        for few in (10**6, -(10**6)):
+            monkeypatch.setattr("bayeswater.data.reading.written_dates.FEW_SHAPES", few)
+            parts, missing = date_parts(strings, with_time(format))
+            found.append(({name: part[~missing].tolist() for name, part in parts.items()}, missing.tolist()))
+        assert found[0] == found[1]

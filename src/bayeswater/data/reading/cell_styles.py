@@ -34,6 +34,7 @@ from bayeswater.data.reading.written_dates import (
     HALF_OF_DAY,
     ISO,
     MICROSECONDS_PER_DAY,
+    bytes_of,
     clock_of,
     compiled_format,
     date_parts,
@@ -69,7 +70,7 @@ MONEY = tuple(NAMES_OF_MONEY.split(" "))
 SHARES = {"%": -2, "％": -2, "‰": -3}
 """What may stand beside a number: money, which changes nothing, and shares, by their power of ten."""
 
-BLANK = r"[ \t\x{a0}\x{2009}\x{202f}]"
+BLANK = "[ \t\u00a0\u2009\u202f]"
 """A blank beside a number or in it; some do not break a line."""
 
 GAPS = {" ": BLANK, "'": "['’]", ",": ",", ".": r"\."}
@@ -286,13 +287,13 @@ class CellStyle:
         if not self.time:
             return _by_distinct(self._days, strings).cast(pa.int32()).cast(pa.date32())
         if not re.fullmatch(CLOCK_BEHIND_DAY, self.format):
-            return _by_distinct(self._instants, strings).cast(self.type)
-        start, text = _bytes_of(strings.cast(pa.string()))
+            return self._instants(strings).cast(self.type)
+        start, text = bytes_of(strings.cast(pa.string()))
         others, first = np.empty(len(text) + len(strings), dtype=np.uint8), np.empty_like(start)
         clocks = np.empty(len(strings), dtype=np.int64)
         arguments = text, start, others, first, clocks
         if not take_clocks_out.serves(len(text), *arguments, use_loop=worth_compiling(len(text))):
-            return _by_distinct(self._instants, strings).cast(self.type)
+            return self._instants(strings).cast(self.type)
         take_clocks_out(*arguments)
         rest = pa.StringArray.from_buffers(len(strings), pa.py_buffer(first), pa.py_buffer(others)).dictionary_encode()
         at_one, halves = self._instants_again(rest.dictionary), pc.match_substring_regex(rest.dictionary, HALF_OF_DAY)
@@ -321,7 +322,8 @@ class CellStyle:
         found = pc.add(pc.multiply(days_of(*parts), MICROSECONDS_PER_DAY), clock_of(*parts))
         if self.format == ISO or found.null_count == strings.null_count:
             return found
-        return pc.coalesce(found, replace(self, format=ISO)._instants(strings))
+        others = pc.if_else(found.is_null(), strings, None)
+        return pc.coalesce(found, replace(self, format=ISO)._instants(others))
 
     def _instants_again(self, strings: "pa.Array") -> "pa.Array":
         """Give the same of different strings, most of which came before: days do, from piece to piece of a file."""
@@ -465,7 +467,7 @@ def _translated(strings: "pa.Array", table: Array) -> "pa.Array":
     import pyarrow as pa
 
     assert strings.offset == 0
-    places, written = _bytes_of(strings)
+    places, written = bytes_of(strings)
     others, first = np.empty(len(written) + 1, dtype=np.uint8), np.empty_like(places)
     arguments = written, places, table, others, first
     if translate_bytes.serves(len(written), *arguments, use_loop=worth_compiling(len(written))):
@@ -477,10 +479,3 @@ def _translated(strings: "pa.Array", table: Array) -> "pa.Array":
         others = changed[kept]
     buffers = [pa.py_buffer(first), pa.py_buffer(others)]
     return pa.StringArray.from_buffers(len(strings), *buffers, strings.buffers()[0])
-
-
-def _bytes_of(strings: "pa.Array") -> tuple[Array, Array]:
-    """Give where strings begin, and last the end (n_strings + 1,), and the bytes up to there."""
-    _, ends, data = strings.buffers()
-    places = np.frombuffer(ends, dtype=np.int32, count=len(strings) + 1, offset=4 * strings.offset)
-    return places, np.frombuffer(data or b"", dtype=np.uint8, count=int(places[-1]))

@@ -30,9 +30,7 @@ import numpy as np
 
 from bayeswater.data.column_types import Misfit, without_digits
 from bayeswater.data.reading.cell_styles import (
-    ALWAYS_MISSING,
     BLANK,
-    MARKS,
     MONEY,
     SHARES,
     TRUTHS,
@@ -42,8 +40,15 @@ from bayeswater.data.reading.cell_styles import (
     number_pattern,
     unit_pattern,
 )
-from bayeswater.data.reading.written_dates import CLOCK, CODES, TIME_OF_DAY, compiled_format, date_pattern
-from bayeswater.errors import ParameterError
+from bayeswater.data.reading.written_as import NOTHING_WRITTEN, NUMBERS, WrittenAs
+from bayeswater.data.reading.written_dates import (
+    CLOCK,
+    CODES,
+    TIME_OF_DAY,
+    compiled_format,
+    date_pattern,
+    shapes_of,
+)
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -61,11 +66,14 @@ LEAST_CELLS = 2
 LEAST_NUMBERS = 10
 """Different numbers among the strings of a frame, where marks stand among them; with fewer they are codes."""
 
-TRIED = 1000
+FIRST_ROWS = 1000
+"""Strings of a frame by which most columns are passed over."""
+
+TRIED = 250
 """Different strings by which most styles are ruled out: those that fit less than half of them."""
 
-SEEN, SIGNS = 16, re.compile("[-./年月日]")
-"""Of these, how many are looked at for the signs of a style at least: one has to have them."""
+SEEN = 16
+"""Of these, how many are looked at before any pattern is tried on all: one has to look like a style."""
 
 SAMPLED = 100_000
 """Strings of a frame by which a style is found; the others are held against it."""
@@ -75,9 +83,6 @@ LARGE = 2**30
 
 SHOWN = 5
 """Different cells that are named, at most."""
-
-NUMBERS = [(".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'")]
-"""What stands before decimals and between groups; the first that fits is taken."""
 
 DATES = (
     *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y年%m月%d日", "%d.%m.%Y", "%m.%d.%Y", "%m/%d/%Y", "%d/%m/%Y"),
@@ -94,58 +99,18 @@ NAMED_MARKS = {",": "comma", ".": "point"}
 WITH_COMMA = ("€", "EUR", "kr", "zł", "₽", "₺", "R$")
 """Money of countries whose decimals stand behind a comma."""
 
-ALL_UNITS = "|".join(map(unit_pattern, sorted((*MONEY, *SHARES), key=len, reverse=True)))
-
 PLAIN = r"^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$"
-MAY_BEGIN = rf"^[-+−–(]?{BLANK}?(?:{ALL_UNITS})?{BLANK}?[-+−–.,]?\d|^\pL[^\d]*\d.*\d\d"
-"""How numbers and dates begin: most columns of strings are passed over by a look at this alone."""
-
 SHORT = r"^-?\d{1,7}(?:\.\d*)?$"
 """Plain numbers that are no days: in a frame, where nothing else stands among them, they are codes."""
 
+BEHIND_TIME = re.compile(rf".[ T,]+{TIME_OF_DAY}$", re.ASCII)
+BEHIND_ZONE = re.compile(rf"[:.]\d\d[^:]*{CODES['%z']}(?: \d{{4}})?$", re.ASCII)
+
+DIGIT = re.compile("[0-9]")
 OF_NUMBER = rf"[-+−–()\d.,'’]+|{BLANK}|[eE][-+]?\d+"
 CODE = re.compile(r"0\d+")
 TELEPHONE = r"^\+\d[\d ]{6,}$"
 THREE_GROUPS = rf"^\d{{1,3}}(?:{BLANK}\d{{3}}){{2,}}$"
-
-
-@dataclass(frozen=True)
-class WrittenAs:
-    """What a user says of the cells of a file; nothing, where it is None or empty.
-
-    `missing` are marks besides the usual ones, `missing_only` those in their place; `decimal`, `thousands` and
-    `date_format` hold for all columns.
-    """
-
-    missing: tuple[str, ...] = ()
-    missing_only: tuple[str, ...] | None = None
-    decimal: str | None = None
-    thousands: str | None = None
-    date_format: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.missing and self.missing_only is not None:
-            raise ParameterError("missing adds to the marks of missing cells, and missing_only replaces them; give one")
-        if self.thousands is not None and self.thousands not in {gap for _, gap in NUMBERS}:
-            raise ParameterError(f"thousands is {self.thousands!r}; give a comma, a point, a blank or an apostrophe")
-        if self.thousands is not None and self.thousands == self.decimal:
-            raise ParameterError(f"{self.decimal!r} stands before decimals and between thousands; give two characters")
-        if self.date_format is not None:
-            compiled_format(self.date_format)
-
-    @property
-    def marks(self) -> tuple[str, ...]:
-        """Cells that may be missing."""
-        return (*MARKS, *self.missing) if self.missing_only is None else self.missing_only
-
-    @property
-    def always_missing(self) -> tuple[str, ...]:
-        """Those that are missing wherever they stand."""
-        return (*ALWAYS_MISSING, *self.missing) if self.missing_only is None else self.missing_only
-
-
-NOTHING_WRITTEN = WrittenAs()
-"""Of one who says nothing."""
 
 
 @dataclass(frozen=True)
@@ -227,7 +192,7 @@ class StyleSearch:
         self._numbers: set[str] = set()
         self._long: set[str] = set()
         self._lengths: set[int] = set()
-        self._times: Counter[str] = Counter()
+        self._has_time = self._has_zone = False
         self._words: Counter[str] = Counter()
         self._kinds, self._may_be_truths = frozenset(kinds), "truth" in kinds
         self._tried: dict[tuple[str, str], _Tried] = {}
@@ -245,46 +210,49 @@ class StyleSearch:
         self.n_cells += int(times.sum())
         strings, times = half_width(strings.filter(pa.array(~marked))), times[~marked]
         if not self._n_values:
-            self._tried = self._worth_trying(strings.slice(0, TRIED))
+            self._tried = self._worth_trying(strings if len(strings) <= TRIED else strings.slice(0, TRIED))
         self._n_values += int(times.sum())
+        units = _units(strings) if any(kind == "number" for kind, _ in self._tried) else None
         for tried in self._tried.values():
-            tried.add(strings, times)
-        self._note(strings, times)
+            tried.add(strings, times, units)
+        self._note(strings, times, units)
 
     def _worth_trying(self, strings: "pa.Array") -> "dict[tuple[str, str], _Tried]":
         """Give the styles that fit at least half of the first strings."""
-        roughly = (r"\d", MAY_BEGIN) if self.written.date_format is None else ()  # the first takes no time to compile
-        if any(2 * int(_matching(strings, pattern).sum()) < len(strings) for pattern in roughly):
-            return {}
-        patterns = {name: pattern for name, pattern in _patterns(self.written).items() if name[0] in self._kinds}
-        some = strings.to_pylist()[:: max(1, len(strings) // SEEN)] if roughly else []
-        possible = [name for name in patterns if not some or any(_may_be(*name, string) for string in some)]
-        tried = {name: _Tried(patterns[name], _calendar(*name)) for name in possible}
-        return {name: one for name, one in tried.items() if 2 * one.matching(strings).sum() >= len(strings)}
+        some = {DIGIT.sub("9", string) for string in strings.to_pylist()[:: max(1, len(strings) // SEEN)]}
+        is_said = self.written.date_format is not None
+        tried = {
+            name: _Tried(*name)
+            for name in _names(self.written)
+            if name[0] in self._kinds and (is_said or any(_may_be(*name, shape) for shape in some if "9" in shape))
+        }
+        units = _units(strings) if any(kind == "number" for kind, _ in tried) else None
+        return {name: one for name, one in tried.items() if 2 * one.matching(strings, units).sum() >= len(strings)}
 
-    def _note(self, strings: "pa.Array", times: Array) -> None:
+    def _note(self, strings: "pa.Array", times: Array, units: "pa.DictionaryArray | None") -> None:
         """Note what tells styles of one kind apart."""
         import pyarrow.compute as pc
 
         if self._may_be_truths:
             self._words.update(dict(zip(strings.slice(0, 4 * SHOWN).to_pylist(), times.tolist(), strict=False)))
             self._may_be_truths = len(self._words) < 4 * SHOWN
-        if any(name[0] == "number" for name in self._tried):
+        if units is not None:
             self._n_plain += int(times[_matching(strings, PLAIN)].sum())
             self._n_telephone += int(times[_matching(strings, TELEPHONE) | _matching(strings, THREE_GROUPS)].sum())
             for mark in self._n_with:
                 self._n_with[mark] += int(times[_matching(strings, re.escape(mark))].sum())
             self._lengths |= set(pc.utf8_length(strings).unique().to_pylist()[:SHOWN])
-            beside = pc.replace_substring_regex(strings, pattern=OF_NUMBER, replacement="")
-            for unit, n in zip(*_summed(beside, times), strict=True):
+            n_beside = np.bincount(units.indices, weights=times, minlength=len(units.dictionary)).astype(np.int64)
+            for unit, n in zip(units.dictionary.to_pylist()[: 2 * SHOWN], n_beside.tolist(), strict=False):
                 self._units[unit] += n
             if len(self._long) < 2:
                 self._long |= without_digits(strings)
             if len(self._numbers) < LEAST_NUMBERS:
                 self._numbers |= set(strings.slice(0, LEAST_NUMBERS).to_pylist())
         if any(name[0] == "date" for name in self._tried):
-            self._times["time"] += int(times[_matching(strings, rf".[ T,]+{TIME_OF_DAY}$")].sum())
-            self._times["zone"] += int(times[_matching(strings, rf"[:.]\d\d[^:]*{CODES['%z']}(?: \d{{4}})?$")].sum())
+            shapes = shapes_of(strings).dictionary.to_pylist()
+            self._has_time |= any(map(BEHIND_TIME.search, shapes))
+            self._has_zone |= any(map(BEHIND_ZONE.search, shapes))
 
     # ------------------------------------------------------------------ what is found
 
@@ -371,7 +339,7 @@ class StyleSearch:
         if kind == "clock":
             return CellStyle("clock", self.written.marks)
         if kind == "date":
-            has_time, has_zone = self._times["time"] or "%H" in how, self._times["zone"] or "%z" in how
+            has_time, has_zone = self._has_time or "%H" in how, self._has_zone or "%z" in how
             time = "UTC" if has_zone else "local" if has_time else ""
             return CellStyle("date", self.written.marks, format=how, time=time)
         unit = next((unit for unit in self._units if unit in MONEY or unit in SHARES), "")
@@ -406,13 +374,13 @@ def style_in_frame(column: "pa.ChunkedArray", *, is_stored: bool) -> StyleFound 
 
     if not holds_strings(column.type) or (pa.types.is_dictionary(column.type) and not is_stored):
         return None
-    strings, times = distinct(column.slice(0, TRIED))
+    strings, times = distinct(column.slice(0, FIRST_ROWS))
     words = dict(zip(strings.to_pylist(), times.tolist(), strict=True)) if len(strings) < 4 * SHOWN else {}
     if found_words := style_of_words(words):
         return StyleFound(replace(found_words, marks=(), kept=("",)))
     if not _matching(strings, r"\d").any() or _matching(strings, SHORT).all():
         return None
-    for n_rows in (TRIED, SAMPLED)[: 1 + (len(column) > TRIED)]:  # most columns are passed over after the first look
+    for n_rows in (FIRST_ROWS, SAMPLED)[: 1 + (len(column) > FIRST_ROWS)]:
         search = StyleSearch(kinds=("number", "date"), are_codes=True)
         search.add(column.slice(0, n_rows))
         found = search.found()
@@ -426,56 +394,56 @@ def style_in_frame(column: "pa.ChunkedArray", *, is_stored: bool) -> StyleFound 
 
 
 class _Tried:
-    """A pattern, the calendar of dates, how many cells match, and some that do not."""
+    """A style by its kind and what tells it from others of it; how many cells have it, and some that do not."""
 
-    def __init__(self, pattern: str, dates: CellStyle | None) -> None:
-        self.pattern, self.dates, self.n_fitting = pattern, dates, 0
+    def __init__(self, kind: str, how: str) -> None:
+        self.kind, self.how, self.n_fitting = kind, how, 0
         self.others: Counter[str] = Counter()
+        self._last: tuple[pa.Array, Array] | None = None
 
-    def matching(self, strings: "pa.Array") -> Array:
-        """Say which strings match, and if they are dates, are on the calendar (n_strings,)."""
+    def matching(self, strings: "pa.Array", units: "pa.DictionaryArray | None") -> Array:
+        """Say which strings match, and if they are dates or times, are on the calendar or the clock (n_strings,)."""
         import pyarrow as pa
 
-        fits = _matching(strings, self.pattern)
-        if self.dates is not None and fits.any():
-            fits[fits] = np.asarray(self.dates.values(strings.filter(pa.array(fits))).is_valid())
+        if self._last is not None and self._last[0] is strings:
+            return self._last[1]
+        if self.kind == "number":
+            assert units is not None
+            known = sorted({*MONEY, *SHARES}.intersection(units.dictionary.to_pylist()), key=len, reverse=True)
+            fits = _matching(strings, number_pattern(self.how[0], self.how[1], "|".join(map(unit_pattern, known))))
+        else:
+            style = CellStyle("clock") if self.kind == "clock" else CellStyle("date", format=self.how, time="local")
+            fits = _matching(strings, CLOCK if self.kind == "clock" else date_pattern(self.how))
+            if fits.any():
+                own = strings if fits.all() else strings.filter(pa.array(fits))
+                fits[fits] = np.asarray(style.values(own).is_valid())
+        self._last = strings, fits
         return fits
 
-    def add(self, strings: "pa.Array", times: Array) -> None:
-        fits = self.matching(strings)
+    def add(self, strings: "pa.Array", times: Array, units: "pa.DictionaryArray | None") -> None:
+        fits = self.matching(strings, units)
         self.n_fitting += int(times[fits].sum())
         for place in np.flatnonzero(~fits).tolist()[: 4 * SHOWN]:
             self.others[strings[place].as_py()] += int(times[place])
 
 
 @cache
-def _patterns(written: WrittenAs) -> dict[tuple[str, str], str]:
-    """Give the patterns of numbers and dates, by their kind and what tells them from others of it."""
+def _names(written: WrittenAs) -> list[tuple[str, str]]:
+    """Give the styles that there may be, by their kind and what tells them from others of it."""
     numbers = [
-        (decimal, gap)
+        ("number", decimal + gap)
         for decimal, gap in NUMBERS
         if written.decimal in (None, decimal) and written.thousands in (None, gap)
     ]
     dates = DATES if written.date_format is None else (written.date_format,)
-    return (
-        {("number", decimal + gap): number_pattern(decimal, gap, ALL_UNITS) for decimal, gap in numbers}
-        | {("date", format): date_pattern(format) for format in dates}
-        | {("clock", ""): CLOCK}
-    )
+    return [*numbers, *(("date", format) for format in dates), ("clock", "")]
 
 
-def _may_be(kind: str, how: str, string: str) -> bool:
-    """Say whether a string has what a style cannot do without: a pattern takes longer to compile than to match."""
+def _may_be(kind: str, how: str, shape: str) -> bool:
+    """Say whether strings of a shape begin as a style has it: a whole pattern takes longer to compile than to match."""
     if kind == "date":
-        return all(map(string.__contains__, SIGNS.findall(how))) and ("%b" not in how or any(map(str.isalpha, string)))
-    return (":" in string) == (kind == "clock")
-
-
-def _calendar(kind: str, how: str) -> CellStyle | None:
-    """Give the style by which cells of a pattern are held against the calendar or the clock."""
-    if kind == "date":
-        return CellStyle("date", format=how, time="local")
-    return CellStyle("clock") if kind == "clock" else None
+        return re.match(compiled_format(how) + r"(?!\d)", shape, re.ASCII) is not None
+    return shape[1:3].count(":") == 1 if kind == "clock" else re.sub(OF_NUMBER, "", shape) in ("", *MONEY, *SHARES)
 
 
 def _has_day_first(format: str) -> bool:
@@ -506,7 +474,8 @@ def _matching(strings: "pa.Array", pattern: str) -> Array:
     return np.asarray(pc.match_substring_regex(strings, pattern=pattern).to_numpy(zero_copy_only=False), dtype=bool)
 
 
-def _summed(strings: "pa.Array", times: Array) -> tuple[list[str], list[int]]:
-    encoded = strings.dictionary_encode()
-    n = np.bincount(encoded.indices, weights=times, minlength=len(encoded.dictionary)).astype(np.int64)
-    return encoded.dictionary.to_pylist()[: 2 * SHOWN], n.tolist()[: 2 * SHOWN]
+def _units(strings: "pa.Array") -> "pa.DictionaryArray":
+    """Give what stands beside numbers: a pattern of all units that there are takes long to compile."""
+    import pyarrow.compute as pc
+
+    return pc.replace_substring_regex(strings, pattern=OF_NUMBER, replacement="").dictionary_encode()

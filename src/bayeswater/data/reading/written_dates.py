@@ -5,6 +5,7 @@ seven languages, and a weekday before them.
 """
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,7 +57,7 @@ ZONES = {"": 0, "Z": 0} | {zone[:-2]: 60 * int(zone[-2:]) for zone in HOURS_EAST
 
 NO_ZONE = 10**6
 
-LETTER = r"[A-Za-z\x{c0}-\x{24f}]"
+LETTER = "[A-Za-zÀ-ɏ]"
 
 CODES = {
     "%d": r"(?P<d>\d{1,2})",
@@ -71,7 +72,7 @@ CODES = {
     "%z": r"(?P<z>Z|[A-Z]{3,4}|(?:UTC|GMT)?[-+−]\d{1,2}(?::?\d{2})?)(?: UTC|\s?\([A-Za-z ]+\)|\[[A-Za-z/_]+\])?",
     " ": r"\s+",
 }
-"""Parts of a format of dates, as `strptime` names them, in the syntax of RE2.
+"""Parts of a format of dates, as `strptime` names them, in the syntax of RE2 and of Python.
 
 Names of months, days and zones are looked up: a pattern of all of them takes long to compile.
 """
@@ -94,12 +95,19 @@ BEHIND_DAY = "(?:st|nd|rd|th|er|º|[.])?"
 
 ISO = "%Y-%m-%d"
 
+NINES = np.arange(256, dtype=np.uint8)
+NINES[ord("0") : ord("9")] = ord("9")
+
+FEW_SHAPES = 16
+"""Shapes of strings, such as 99.99.9999, of which each is worth a look of its own, beside one in 32 strings."""
+
 MICROSECONDS_PER_DAY = 86_400 * 10**6
 
 CENTURY = 69
 """Years of two digits from here on are of 1900, as POSIX has it."""
 
 
+@lru_cache
 def compiled_format(format: str) -> str:
     """Give the pattern of a format of dates; refuse one that tells no day.
 
@@ -136,13 +144,79 @@ def date_pattern(format: str) -> str:
 
 
 def date_parts(strings: "pa.Array", pattern: str) -> tuple[dict[str, Array], Array]:
-    """Give the named parts of dates as numbers, and which strings have none (n_strings,)."""
+    """Give the named parts of dates as numbers, and which strings have none (n_strings,).
+
+    Each shape is matched once, where they are few: then digits stand at the same places of many strings.
+    """
     import pyarrow.compute as pc
 
+    shapes = shapes_of(strings)
+    if len(shapes.dictionary) <= FEW_SHAPES + len(strings) // 32 and "9" not in pattern:
+        return _parts_of_shapes(strings, shapes, re.compile(pattern.replace("0*", "(?P<zeros>9*)"), re.ASCII))
     found = pc.extract_regex(strings, pattern=pattern)
     names = [found.type.field(i).name for i in range(found.type.num_fields)]
     texts = {name: pc.struct_field(found, name).fill_null("") for name in names}
     return {name: _numbers_of(name, cells) for name, cells in texts.items()}, np.asarray(found.is_null())
+
+
+def shapes_of(strings: "pa.Array") -> "pa.DictionaryArray":
+    """Write 9 for every digit.
+
+    >>> import pyarrow
+    >>> shapes_of(pyarrow.array(["31.12.2023", "01.02.2024", "1.2.2024"])).dictionary.to_pylist()
+    ['99.99.9999', '9.9.9999']
+    """
+    import pyarrow as pa
+
+    start, written = bytes_of(strings.fill_null("") if strings.null_count else strings)
+    buffers = [None, pa.py_buffer(start), pa.py_buffer(NINES[written])]
+    return pa.Array.from_buffers(strings.type, len(strings), buffers).dictionary_encode()
+
+
+def bytes_of(strings: "pa.Array") -> tuple[Array, Array]:
+    """Give where strings begin, and last the end (n_strings + 1,), and the bytes up to there."""
+    import pyarrow as pa
+
+    _, ends, data = strings.buffers()
+    kind = np.dtype(np.int64 if pa.types.is_large_string(strings.type) else np.int32)
+    places = np.frombuffer(ends, dtype=kind, count=len(strings) + 1, offset=kind.itemsize * strings.offset)
+    return places, np.frombuffer(data or b"", dtype=np.uint8, count=int(places[-1]))
+
+
+def _parts_of_shapes(
+    strings: "pa.Array", shapes: "pa.DictionaryArray", pattern: re.Pattern[str]
+) -> tuple[dict[str, Array], Array]:
+    start, written = bytes_of(strings)
+    which = np.asarray(shapes.indices)
+    order = np.argsort(which, kind="stable")
+    rows_of = np.split(order, np.cumsum(np.bincount(which, minlength=len(shapes.dictionary)))[:-1])
+    parts = {name: np.zeros(len(strings), dtype=np.int64) for name in pattern.groupindex}
+    missing = np.ones(len(strings), dtype=bool)
+    for shape, rows in zip(shapes.dictionary.to_pylist(), rows_of, strict=True):
+        match = pattern.fullmatch(shape)
+        if match is None:
+            continue
+        missing[rows] = False
+        for name in pattern.groupindex:
+            first = len(shape[: max(match.start(name), 0)].encode())
+            parts[name][rows] = _numbers_at(name, match[name] or "", written, start[rows] + first)
+    missing |= parts.pop("zeros", np.zeros(1, dtype=np.int64)) > 0
+    return parts, missing
+
+
+def _numbers_at(name: str, shape: str, written: Array, first: Array) -> "Array | int":
+    """Give a part of dates of one shape as numbers; letters are the same in all of them."""
+    if "9" not in shape:
+        return _number_of(name, shape)
+    n_bytes = len(shape.encode())
+    if name == "z":
+        cells = written[first[:, None] + np.arange(n_bytes)]  # (n_strings, n_bytes)
+        zones, which = np.unique(cells.view(f"S{n_bytes}")[:, 0], return_inverse=True)
+        return np.array([_number_of(name, zone.decode()) for zone in zones.tolist()])[which]
+    number = np.zeros(len(first), dtype=np.int64)
+    for place in range(n_bytes):
+        number = 10 * number + written[first + place] - ord("0")
+    return number * 10 ** (6 - n_bytes) if name == "f" else number
 
 
 def _numbers_of(name: str, texts: "pa.Array") -> Array:

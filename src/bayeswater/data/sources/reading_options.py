@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from bayeswater.data.reading.cell_styles import CellStyle, style_of_document
 from bayeswater.data.reading.column_plan import require_same_unit
-from bayeswater.data.reading.style_search import NOTHING_WRITTEN, WrittenAs
+from bayeswater.data.reading.written_as import NOTHING_WRITTEN, WrittenAs
 from bayeswater.data.sources.encodings import known_encoding
 from bayeswater.data.sources.paths import Format
 from bayeswater.data.sources.records import require_decimal, require_delimiter

@@ -14,7 +14,8 @@ import numpy as np
 
 from bayeswater.data.column_types import are_whole, candidate_types, fits, without_digits
 from bayeswater.data.reading.cell_styles import ALWAYS_MISSING, CellStyle, holds_strings, style_of
-from bayeswater.data.reading.style_search import ALL_KINDS, StyleFound, StyleSearch, WrittenAs
+from bayeswater.data.reading.style_search import ALL_KINDS, StyleFound, StyleSearch
+from bayeswater.data.reading.written_as import WrittenAs
 
 if TYPE_CHECKING:
     import pyarrow as pa
