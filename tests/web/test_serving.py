@@ -222,6 +222,15 @@ def test_a_kill_at_any_point_of_saving_loses_nothing_and_counts_nothing_twice(pa
     assert again.journal.n_lines == 0 and load(path).class_count_.sum() == 304
 
 
+def test_rows_of_servers_that_were_killed_count_towards_the_next_saving(path):
+    for n_lines in (1, 2, 0):  # two rows each, and the file is written at five
+        served = Served(path, learns=True, save_rows=5)
+        served.teach("learn", TAUGHT["rows"], TAUGHT["labels"])
+        assert served.journal.n_lines == n_lines
+        kill(served)
+    assert load(path).class_count_.sum() == 306
+
+
 def test_a_model_replaced_beside_its_journal_is_refused_with_the_way_out(path, model):
     served = Served(path, learns=True)
     served.teach("learn", TAUGHT["rows"], TAUGHT["labels"])

@@ -204,9 +204,7 @@ class Served:
             self.journal.write(document)
         except OSError as error:
             raise ModelFileError(f"the journal cannot be written: {error.strerror}; nothing was learned") from error
-        self.loaded = taught
-        self.n_learned += len(rows)
-        self._unsaved_since = self._unsaved_since or monotonic()
+        self._keep(taught, document)
         if self.n_learned >= self.save_rows:
             self.save_now()
         return int(self.loaded.model.class_count_.sum())
@@ -221,7 +219,13 @@ class Served:
         return Loaded(method(X, labels))  # states and classes may be others
 
     def _learn_again(self, document: dict[str, Any]) -> None:
-        self.loaded = self._taught(document)
+        self._keep(self._taught(document), document)
+
+    def _keep(self, taught: Loaded, document: dict[str, Any]) -> None:
+        """Answer by a model that was taught, which the file lacks until it is saved."""
+        self.loaded = taught
+        self.n_learned += len(document["rows"])
+        self._unsaved_since = self._unsaved_since or monotonic()
 
     def save_if_due(self) -> None:
         """Write the model file anew, some time after rows were learned."""
