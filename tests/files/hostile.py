@@ -149,7 +149,7 @@ def headers(good: bytes) -> dict[str, tuple[bytes, str]]:
         "header of two objects": (packed(text + text, data), "cannot be read as JSON"),
         "header nested deep": (packed(deep, data), "levels deep"),
         "header nested 40 levels": (packed(b'{"a":' * 40 + b"1" + b"}" * 40, data), "levels deep"),
-        "header with a key twice": (packed(text[:-1] + b', "class_count": {}}', data), "'class_count' stands more"),
+        "header with a key twice": (packed(text[:-1] + b', "class_count": {}}', data), "'class_count' occurs more"),
         "header with a long key twice": (packed(b'{"%b": 1, "%b": 2}' % (long, long), data), "read as JSON"),
         "header with NaN": (packed(text[:-1] + b', "x": NaN}', data), "NaN is no finite number"),
         "header with a long number": (packed(text[:-1] + b', "x": ' + b"9" * 5000 + b"}", data), "read as JSON"),

@@ -71,4 +71,4 @@ def test_what_is_said_elsewhere_is_told_as_it_is_told_there():
         d : int
         """
 
-    assert Own.__doc__.split("----------\n")[1] == "b : float, default 1\n    Both.\nc : bool\nd : int"
+    assert Own.__doc__.split("----------\n")[1] == "b : float, default 1\n    Both.\nc : bool\nd : int\n"

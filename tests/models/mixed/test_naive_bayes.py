@@ -156,7 +156,7 @@ BAD_TABLES: dict[str, tuple[Any, str]] = {
     "no columns": (pd.DataFrame(index=[0, 1]), r"Found array with 0 feature\(s\)"),
     "one name for two columns": (
         pd.DataFrame([[1, 2], [3, 4]], columns=["x", "x"]),
-        "column name 'x' stands more than",
+        "column name 'x' occurs more than",
     ),
     "infinity": (pd.DataFrame({"x": [1.0, np.inf]}), "Input X contains infinity: inf in row 1, column 'x'"),
     "infinity in an array": (np.array([[1.0], [-np.inf]]), "Input X contains infinity: -inf in row 1, column 'x0'"),

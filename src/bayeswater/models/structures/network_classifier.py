@@ -89,7 +89,7 @@ class NetworkClassifier(BayesClassifier):
         predict the classes of the last fifth with the least log-loss.
     structure_score : as `score` of `learn_structure`, default "bic"
         What the search makes as large as it can.
-    method, max_parents, seed : as in `learn_structure`
+    method, max_parents, seed : those of `learn_structure`
         The search.
     alpha : float, default 1
         Pseudo-count of every cell of a table.
