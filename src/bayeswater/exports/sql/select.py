@@ -1,7 +1,7 @@
 """A `ScoringForm` as one SELECT over a table: P(class), the prediction and, with a loss, the action.
 
 The query is a chain of steps, each a SELECT from the one before it: cells, scores of the classes, probabilities,
-decision. A table of a model is a list, where a dialect has lists: code that grows with it takes a database minutes to
+decision. A table of a model is a list, where a dialect has lists: code that grows with it takes a database long to
 plan. Elsewhere it is a CASE that halves the codes until one is left, in as many comparisons as its logarithm to base
 two. A cell that is missing is NULL, and a term of it 0. A row that the model refuses has NULL for all answers.
 """
