@@ -68,18 +68,20 @@ def fit(start, codes, pseudo_counts, weight=None, **settings):
     zeros=st.booleans(),
     share=st.sampled_from([0.0, 0.3, 0.7, 1.0]),
     weighted=st.booleans(),
-    reach=st.sampled_from([0, 12, completions.TERMS_OF_A_ROW]),
+    reach=st.sampled_from([0, 12, completions.PLACES_OF_A_ROW]),
+    few=st.sampled_from([0, completions.FEW_MISSING]),
 )
-def test_expected_counts_are_those_of_all_completions(seed, n, zeros, share, weighted, reach):
+def test_expected_counts_are_those_of_all_completions(seed, n, zeros, share, weighted, reach, few):
     rng = np.random.default_rng(seed)
     network = random_network(n, rng, zeros=zeros)
     codes = rows_of(network, 12, share, rng)
     weight = rng.uniform(0.1, 3.0, 12) if weighted else np.ones(12)
     expected, expected_log_likelihood = counts_by_enumeration(network, codes, weight)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(completions, "TERMS_OF_A_ROW", reach)  # rows beyond it are spread by messages in a tree
+        patch.setattr(completions, "PLACES_OF_A_ROW", reach)  # rows beyond it are spread by messages in a tree
+        patch.setattr(completions, "FEW_MISSING", few)  # with no more of them the loops are plain Python
         expectation = Expectation(codes, network.parents, network.cards, weight)
-    counts, log_likelihood = expectation.counts(Factors.of(network))
+        counts, log_likelihood = expectation.counts(Factors.of(network))
     # Sums of at most 1024 products of five numbers: a few hundred roundings.
     for mine, theirs in zip(counts, expected, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-11, atol=1e-12)
@@ -192,9 +194,9 @@ def test_zeros_of_the_start_stay():
     assert learned.tables[1][0].tolist() == [1.0, 0.0]
 
 
-@pytest.mark.parametrize("reach", [0, completions.TERMS_OF_A_ROW])
+@pytest.mark.parametrize("reach", [0, completions.PLACES_OF_A_ROW])
 def test_rows_that_the_start_cannot_have_are_refused(reach, monkeypatch):
-    monkeypatch.setattr(completions, "TERMS_OF_A_ROW", reach)
+    monkeypatch.setattr(completions, "PLACES_OF_A_ROW", reach)
     start = Factors((2, 2), ((), (0,)), (np.array([0.5, 0.5]), np.array([[1.0, 0.0], [1.0, 0.0]])))
     with pytest.raises(ImpossibleEvidence, match="some rows have probability zero"):
         fit(start, np.array([[0, 2], [0, 1]]), [np.ones(2)] * 2)
@@ -212,27 +214,25 @@ def test_it_says_when_it_was_stopped_before_it_had_come_to_an_end():
     assert len(learned.log_likelihood) == 3 and list(learned.log_likelihood) == sorted(learned.log_likelihood)
 
 
-def test_the_list_of_completions_has_a_limit_and_what_is_beyond_is_answered_all_the_same(monkeypatch):
+def test_what_is_kept_has_a_limit_and_what_is_beyond_is_answered_all_the_same(monkeypatch):
     rng = np.random.default_rng(8)
     network = random_network(5, rng)
     codes = rows_of(network, 200, 0.3, rng)
-    full = Expectation(codes, network.parents, network.cards)
-    monkeypatch.setattr(completions, "TERMS_IN_ALL", 2000)
-    monkeypatch.setattr(completions, "TERMS_OF_A_PART", 100)
-    monkeypatch.setattr(completions, "MOST_TERMS_OF_A_PART", 150)
-    monkeypatch.setattr(completions, "ROWS_AT_ONCE", 60)
+    (one, log_one) = Expectation(codes, network.parents, network.cards).counts(uneven(network))
+    monkeypatch.setattr(completions, "PLACES_KEPT", 2000)
+    monkeypatch.setattr(completions, "PLACES_OF_A_ROW", 500)  # of several rows, too, that are laid out at once
+    monkeypatch.setattr(completions, "MISSING_OF_A_PART", 60)
     part = Expectation(codes, network.parents, network.cards)
-    assert len(full.completions.others) == 0 < len(part.completions.others) < 200
-    assert sum(some.places.size for some in part.completions.parts) <= 2000
-    (one, log_one), (other, log_other) = (which.counts(uneven(network)) for which in (full, part))
-    assert log_one == pytest.approx(log_other, rel=1e-12)
-    for a, b in zip(one, other, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
+    for _ in range(2):
+        other, log_other = part.counts(uneven(network))
+        assert log_one == pytest.approx(log_other, rel=1e-12)
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
 
 
-@pytest.mark.parametrize("reach", [0, completions.TERMS_OF_A_ROW])
+@pytest.mark.parametrize("reach", [0, completions.PLACES_OF_A_ROW])
 def test_missing_cells_are_drawn_as_often_as_they_are_probable_together(reach, monkeypatch):
-    monkeypatch.setattr(completions, "TERMS_OF_A_ROW", reach)
+    monkeypatch.setattr(completions, "PLACES_OF_A_ROW", reach)
     network = random_network(4, np.random.default_rng(9), zeros=True)
     joint = joint_by_enumeration(network)
     kinds, n = rows_of(network, 3, 0.7, np.random.default_rng(10)), 4000
@@ -250,10 +250,21 @@ def test_missing_cells_are_drawn_as_often_as_they_are_probable_together(reach, m
         assert statistic < chi2.ppf(0.999, max(1, often.sum() - 1))  # once in a thousand seeds it is larger
 
 
-def test_a_row_with_a_thousand_missing_cells_in_one_piece_is_left_to_messages():
+def test_a_row_with_a_thousand_missing_cells_in_one_piece_is_counted():
     n = 1100  # a chain of which nothing is known: two to the power of 1100 completions, which no float holds
     parents = ((), *((v - 1,) for v in range(1, n)))
     codes = np.full((n, 2), 2)
     codes[:, 1] = 0
-    rows = Expectation(codes, parents, (2,) * n)
-    assert rows.completions.others.tolist() == [0]
+    even = Factors((2,) * n, parents, (np.full(2, 0.5), *[np.full((2, 2), 0.5)] * (n - 1)))
+    counts, log_likelihood = Expectation(codes, parents, (2,) * n).counts(even)
+    assert log_likelihood == pytest.approx(n * np.log(0.5), rel=1e-12)
+    np.testing.assert_allclose(counts[1], [[1.25, 0.25], [0.25, 0.25]], rtol=1e-12)
+
+
+def test_products_too_small_for_a_float_are_answered_all_the_same():
+    # P(a = 0 | row) = 1e-400 t / (1e-400 t + (1 - t) 1e-400): both completions are far below the least float.
+    parents, small = ((), (0,), (0,)), np.array([[1e-200, 1 - 1e-200], [1e-200, 1 - 1e-200]])
+    start = Factors((2, 2, 2), parents, (np.array([0.25, 0.75]), small, small))
+    counts, log_likelihood = Expectation(np.array([[2], [0], [0]]), parents, (2, 2, 2)).counts(start)
+    np.testing.assert_allclose(counts[0], [0.25, 0.75], rtol=1e-12)
+    assert log_likelihood == pytest.approx(-400 * np.log(10), rel=1e-12)

@@ -84,8 +84,8 @@ def test_the_score_is_the_greatest_likelihood_of_what_is_known_less_the_price(na
 def test_a_higher_price_for_copies_is_the_same_as_a_smaller_weight_of_each(name):
     codes = np.tile(rows_of(lawn(), 200, 0.0, np.random.default_rng(3)), DRAWS)
     score = Score(name)
-    priced, nothing = of_copies(score, 200, 200.0, None)
-    _, weight = of_copies(score, 200, 200.0, None, weigh=True)
+    priced, nothing = of_copies(score, DRAWS, 200, 200.0, None)
+    _, weight = of_copies(score, DRAWS, 200, 200.0, None, weigh=True)
     assert nothing is None
     copies, weighted = LocalScores(codes, np.full(5, 2), priced), LocalScores(codes, np.full(5, 2), score, weight)
     for y, parents in ((0, ()), (1, (0, 2)), (3, (4,))):
@@ -94,7 +94,7 @@ def test_a_higher_price_for_copies_is_the_same_as_a_smaller_weight_of_each(name)
 
 @pytest.mark.parametrize("name", ["bdeu", "k2", "qnml", "fnml", "bds"])
 def test_copies_share_the_weight_of_their_row_where_a_score_has_no_price(name):
-    score, weight = of_copies(Score(name), 3, 6.0, np.array([1.0, 2.0, 3.0]))
+    score, weight = of_copies(Score(name), DRAWS, 3, 6.0, np.array([1.0, 2.0, 3.0]))
     assert score == Score(name)
     np.testing.assert_allclose(weight.reshape(DRAWS, 3).sum(axis=0), [1, 2, 3])
     assert comparing_score(Score(name)) == Score("bic")

@@ -1,247 +1,129 @@
-"""`Completions`: all ways in which the missing cells of rows can be filled in, listed once and weighed again and again.
+"""`Completions`: what rows with missing cells are expected to count for, and draws of these cells.
 
-Missing variables that meet in no family of the network do not speak with one another once the rest of the row is known.
-So the missing cells of a row fall into components, joined where two are in one family, and given the row
-
-    P(component | row)  is proportional to  the product of P(v | parents) over the families that it touches,
-
-which are known but for the component. Rows with the same component and the same cells around it are one case. With a
-few cells in a hundred missing, or some in ten, components are small, and the list of all states of all cases, as places
-in the tables, is short; rows of which it would be long are left to others (`Completions.others`).
+Where all members of a family are known, a row counts as it is; that never changes. The others are spread over the ways
+in which their missing cells can be filled in, by the posterior, which elimination finds (`kernels.row_completions`).
+Equal rows are one.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from math import prod
+from collections.abc import Sequence
+from itertools import pairwise
+from math import inf
 
 import numpy as np
 
 from bayeswater.errors import ImpossibleEvidence
 from bayeswater.inference.exact.evidence_rows import distinct
 from bayeswater.inference.exact.factors import Factors
-from bayeswater.kernels.parent_cells import cells_of, strides_of
+from bayeswater.kernels.clique_passes import DONE, IMPOSSIBLE, TOO_SMALL
+from bayeswater.kernels.row_completions import Families, RowSteps, draw, expect, lay_out
+from bayeswater.kernels.runs import starts_of
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.statistics.category_counts import joint_counts
 from bayeswater.typing import Array
 
-TERMS_OF_A_ROW = 2**21
-"""Places in tables that a row may take: with more, messages in a tree are less work."""
+PLACES_OF_A_ROW = 2**21
+"""Places in tables that a row may take: with more, messages in one tree for all rows are less work."""
 
-TERMS_IN_ALL = 2**25
-"""Places that are listed at most, four bytes each."""
+PLACES_KEPT = 2**25
+"""Places that are kept from round to round, four bytes each; beyond, they are laid out anew."""
 
-TERMS_OF_A_PART = 2**18
-"""Places from which a new part of the list is begun: what is worked on at a time stays in cache."""
+MISSING_OF_A_PART = 2**12
+"""Missing cells that a thread takes at a time."""
 
-MOST_TERMS_OF_A_PART = 2**21
-"""Places from which the rows of one component are looked at in several turns."""
-
-ROWS_AT_ONCE = 2**16
-"""Rows whose components are looked for at a time."""
-
-
-@dataclass(frozen=True)
-class Component:
-    """Missing variables that speak with one another, and the rows in which they do.
-
-    Attributes
-    ----------
-    members : the variables
-    rows : (n,) rows
-    case : (n,) which case each row is
-    """
-
-    members: tuple[int, ...]
-    rows: Array
-    case: Array
-
-
-@dataclass(frozen=True)
-class CompletionPart:
-    """Some components with all their states: places in the tables, of state after state, of case after case."""
-
-    components: tuple[Component, ...]
-    places: Array  # (n_terms,)
-    first_term: Array  # (n_states of all cases,)
-    first_state: Array  # (n_cases,)
-    weight: Array  # (n_cases,) of the rows
-
-    def posterior(self, log_table: Array) -> tuple[Array, Array]:
-        """Probabilities of the states, and the logarithm of the product that they were divided by for each case."""
-        log_joint = np.add.reduceat(log_table[self.places], self.first_term)
-        top = np.maximum.reduceat(log_joint, self.first_state)
-        if np.isneginf(top).any():
-            raise impossible_rows()
-        n_states = np.diff(self.first_state, append=len(log_joint))
-        share = np.exp(log_joint - np.repeat(top, n_states))
-        total = np.add.reduceat(share, self.first_state)
-        return share / np.repeat(total, n_states), top + np.log(total)
-
-    def counts(self, log_table: Array) -> tuple[Array, float]:
-        """Expected counts of all tables end to end, and what the log-likelihood gains."""
-        share, log_total = self.posterior(log_table)
-        share *= np.repeat(self.weight, np.diff(self.first_state, append=len(share)))
-        share = np.repeat(share, np.diff(self.first_term, append=len(self.places)))
-        return np.bincount(self.places, share, minlength=len(log_table)), float(self.weight @ log_total)
-
-    def draw(self, factors: Factors, copies: Array, rng: np.random.Generator) -> None:
-        """Draw the cells of the components into copies (n_variables, n_copies, n_rows) of the rows."""
-        share, _ = self.posterior(factors.log_table)
-        first = 0
-        for component in self.components:
-            cards = [factors.cards[v] for v in component.members]
-            n_cases, n_states = int(component.case.max()) + 1, int(np.prod(cards))
-            below = np.cumsum(share[first : first + n_cases * n_states].reshape(n_cases, n_states), axis=1)
-            first += n_cases * n_states
-            below = below[component.case]  # (n, n_states)
-            uniform = rng.random((copies.shape[1], len(component.rows)))
-            drawn = (uniform[:, :, None] * below[:, -1:] >= below).sum(axis=2)
-            states = np.unravel_index(np.minimum(drawn, n_states - 1), cards)
-            for v, state in zip(component.members, states, strict=True):
-                copies[v][:, component.rows] = state
+FEW_MISSING = 64
+"""Missing cells up to which loops are not worth compiling."""
 
 
 class Completions:
-    """Expected counts of rows whose missing cells are few, or lie apart.
+    """Rows with missing cells, laid out for one graph.
 
     Parameters
     ----------
     codes : (n_variables, n_rows), the card of a variable, or more, being the code of a missing cell
     parents, cards : the network's
     weight : (n_rows,)
-
-    Attributes
-    ----------
-    others : (n,) rows that are not counted here
     """
 
     def __init__(self, codes: Array, parents: Sequence[tuple[int, ...]], cards: Sequence[int], weight: Array) -> None:
-        self.scopes = [(*own, v) for v, own in enumerate(parents)]
-        self.shapes = [tuple(cards[member] for member in scope) for scope in self.scopes]
-        sizes = [int(np.prod(shape)) for shape in self.shapes]
-        self.start = np.concatenate([[0], np.cumsum(sizes)])
-        self.touched = [[f for f, scope in enumerate(self.scopes) if v in scope] for v in range(len(cards))]
-        missing = codes >= np.array(cards)[:, None]
-        found = [] if not missing.any() else list(self._components(missing))
-        taken = self._rows_within_reach(found, codes.shape[1], cards)
-        self.others = np.flatnonzero(~taken)
-        self.parts = tuple(self._parts(found, taken, codes, cards, weight))
-        rows, w = (codes, weight) if taken.all() else (codes[:, taken], weight[taken])
-        counted = [joint_counts(rows, scope, shape, w) for scope, shape in zip(self.scopes, self.shapes, strict=True)]
-        self.known = np.concatenate([count.ravel().astype(np.float64) for count in counted])
+        self._families = Families.of(parents, cards)
+        bound = self._families.cards[:, None]
+        scopes = [(*own, v) for v, own in enumerate(parents)]
+        counted = [joint_counts(codes, scope, [cards[v] for v in scope], weight) for scope in scopes]
+        self._known = np.concatenate([count.ravel().astype(np.float64) for count in counted])
+        rows = np.flatnonzero((codes >= bound).any(axis=0))
+        lacking = np.minimum(codes[:, rows], bound)
+        first, kind = distinct(lacking)
+        self._codes = np.ascontiguousarray(lacking[:, first].T, dtype=np.int32)
+        self._weight = np.bincount(kind, weight[rows], minlength=len(first))
+        self._copied = rows[np.argsort(kind, kind="stable")]
+        self._copied_start = starts_of(np.bincount(kind, minlength=len(first)))
+        missing = np.cumsum((self._codes >= self._families.cards).sum(axis=1))
+        self._use_loop = missing[-1:].sum() > FEW_MISSING
+        ends = np.flatnonzero(np.diff(missing // MISSING_OF_A_PART, append=inf)) + 1
+        self._parts = list(pairwise([0, *ends.tolist()]))
+        self._kept: dict[tuple[int, int], list[tuple[slice, RowSteps]]] = {}
+        self._n_kept = 0
 
-    def counts(self, factors: Factors) -> tuple[Array, float]:
-        """Expected counts of all tables end to end, and the log-likelihood of the rows."""
-        log_table = factors.log_table[: len(self.known)]
-        seen = self.known > 0
-        if np.isneginf(log_table[seen]).any():
+    def counts(self, factors: Factors) -> tuple[Array, float, Array]:
+        """Expected counts of all tables end to end, the log-likelihood of the rows, and rows that are left to others.
+
+        Of these only the families without a missing cell are counted.
+        """
+        table, seen = self._table_of(factors), self._known > 0
+        if not table[seen].all():
             raise impossible_rows()
-        total, log_likelihood = self.known.copy(), float(self.known[seen] @ log_table[seen])
-        for counts, gained in ordered_map(lambda part: part.counts(log_table), self.parts):
+        total, log_likelihood = self._known.copy(), float(self._known[seen] @ np.log(table[seen]))
+        state = np.full(len(self._codes), TOO_SMALL, dtype=np.uint8)
+
+        def expected(part: tuple[int, int]) -> tuple[Array, float]:
+            counts, gained = np.zeros_like(table), 0.0
+            for rows, steps in self._laid_out(part):
+                weight = self._weight[rows]
+                more, log_evidence, state[rows] = expect(steps, table, weight, use_loop=self._use_loop)
+                counts += more
+                gained += float(weight @ np.where(state[rows] == DONE, log_evidence, 0.0))
+            return counts, gained
+
+        for counts, gained in ordered_map(expected, self._parts):
             total += counts
             log_likelihood += gained
-        return total, log_likelihood
+        return total, log_likelihood, self._left(state)
 
-    def _components(self, missing: Array) -> Iterator[tuple[tuple[int, ...], Array]]:
-        """Components, and the rows that have them."""
-        joined = sorted({pair for scope in self.scopes for pair in combinations(sorted(scope), 2)})
-        n = len(missing)
-        for begin in range(0, missing.shape[1], ROWS_AT_ONCE):
-            here = missing[:, begin : begin + ROWS_AT_ONCE]
-            # The least variable of a component is its label.
-            label = np.where(here, np.arange(n)[:, None], n)
-            pairs = [(u, v, np.flatnonzero(here[u] & here[v])) for u, v in joined]
-            is_settled = False
-            while not is_settled:
-                before = label.copy()
-                for u, v, rows in pairs:
-                    label[u, rows] = label[v, rows] = np.minimum(label[u, rows], label[v, rows])
-                is_settled = np.array_equal(label, before)
-            for v in range(n):
-                rows = np.flatnonzero(label[v] == v)
-                if len(rows):
-                    belongs = label[v:, rows] == v
-                    first, kind = distinct(belongs.view(np.uint8))
-                    order, ends = np.argsort(kind, kind="stable"), np.cumsum(np.bincount(kind))
-                    for one, some in zip(first.tolist(), np.split(order, ends[:-1]), strict=True):
-                        yield tuple((v + np.flatnonzero(belongs[:, one])).tolist()), begin + rows[some]
+    def draw(self, factors: Factors, copies: Array, rng: np.random.Generator) -> Array:
+        """Draw missing cells into copies (n_variables, n_copies, n_rows), but for rows that are left to others."""
+        table, state = self._table_of(factors), np.full(len(self._codes), TOO_SMALL, dtype=np.uint8)
+        for part in self._parts:
+            for rows, steps in self._laid_out(part):
+                copied_start = self._copied_start[rows.start : rows.stop + 1]
+                state[rows] = draw(
+                    steps, table, self._families.cards, copied_start, self._copied, copies, rng, use_loop=self._use_loop
+                )
+        return self._left(state)
 
-    def _rows_within_reach(
-        self, components: Sequence[tuple[tuple[int, ...], Array]], n_rows: int, cards: Sequence[int]
-    ) -> Array:
-        """Rows whose list is short, the shortest first as far as there is room: (n_rows,) bool."""
-        terms = np.zeros(n_rows)
-        for members, rows in components:
-            terms[rows] += min(self._n_terms(members, cards), TERMS_OF_A_ROW + 1)  # more may be no float
-        order = np.argsort(terms, kind="stable")
-        taken = np.zeros(n_rows, dtype=bool)
-        taken[order] = (terms[order] <= TERMS_OF_A_ROW) & (np.cumsum(terms[order]) <= TERMS_IN_ALL)
-        return taken
+    def _table_of(self, factors: Factors) -> Array:
+        return factors.families.probabilities[: len(self._known)]
 
-    def _n_terms(self, members: tuple[int, ...], cards: Sequence[int]) -> int:
-        """Places that one row of a component takes."""
-        return prod(cards[v] for v in members) * len(self._families(members))
+    def _left(self, state: Array) -> Array:
+        """Rows that are not answered."""
+        if (state == IMPOSSIBLE).any():
+            raise impossible_rows()
+        return self._copied[np.repeat(state == TOO_SMALL, np.diff(self._copied_start))]
 
-    def _families(self, members: tuple[int, ...]) -> list[int]:
-        """Families that a component touches."""
-        return sorted({f for v in members for f in self.touched[v]})
-
-    def _parts(
-        self,
-        components: Sequence[tuple[tuple[int, ...], Array]],
-        taken: Array,
-        codes: Array,
-        cards: Sequence[int],
-        weight: Array,
-    ) -> Iterator[CompletionPart]:
-        waiting: list[tuple[Component, Array, Array]] = []
-        n_terms = 0
-        for members, found in components:
-            rows = found[taken[found]]
-            step = max(1, MOST_TERMS_OF_A_PART // self._n_terms(members, cards))
-            for first in range(0, len(rows), step):
-                waiting.append(self._listed(members, rows[first : first + step], codes, cards, weight))
-                n_terms += waiting[-1][1].size
-                if n_terms >= TERMS_OF_A_PART:
-                    yield _part(waiting)
-                    waiting, n_terms = [], 0
-        if waiting:
-            yield _part(waiting)
-
-    def _listed(
-        self, members: tuple[int, ...], rows: Array, codes: Array, cards: Sequence[int], weight: Array
-    ) -> tuple[Component, Array, Array]:
-        """Give a component, places (n_cases, n_states, n_families) of its states, and the weight of each case."""
-        families = self._families(members)
-        around = sorted({v for f in families for v in self.scopes[f]}.difference(members))
-        seen = codes[around][:, rows]
-        first, case = distinct(seen) if around else (np.zeros(1, dtype=np.int64), np.zeros(len(rows), dtype=np.int64))
-        known = np.zeros((len(codes), len(first)), dtype=np.int64)  # the component itself at its first states
-        known[around] = seen[:, first]
-        states = np.zeros((len(codes), int(np.prod([cards[v] for v in members]))), dtype=np.int64)
-        states[list(members)] = np.indices([cards[v] for v in members]).reshape(len(members), -1)
-        kind = np.int32 if self.start[-1] < 2**31 else np.int64
-        places = np.empty((len(first), states.shape[1], len(families)), dtype=kind)
-        for k, f in enumerate(families):
-            scope, strides = np.array(self.scopes[f]), strides_of(self.shapes[f])
-            places[:, :, k] = (
-                self.start[f] + cells_of(known, scope, strides)[:, None] + cells_of(states, scope, strides)
-            )
-        return Component(members, rows, case), places, np.bincount(case, weight[rows], minlength=len(first))
-
-
-def _part(listed: Sequence[tuple[Component, Array, Array]]) -> CompletionPart:
-    components, places, weight = zip(*listed, strict=True)
-    n_terms = np.concatenate([np.full(p.shape[0] * p.shape[1], p.shape[2]) for p in places])
-    n_states = np.concatenate([np.full(p.shape[0], p.shape[1]) for p in places])
-    return CompletionPart(
-        tuple(components),
-        np.concatenate([p.ravel() for p in places]),
-        np.cumsum(n_terms) - n_terms,
-        np.cumsum(n_states) - n_states,
-        np.concatenate(weight),
-    )
+    def _laid_out(self, part: tuple[int, int]) -> list[tuple[slice, RowSteps]]:
+        """Give the steps of some rows; a row that takes too many places has none."""
+        if part in self._kept:
+            return self._kept[part]
+        begin, end = part
+        laid_out = []
+        while begin < end:
+            steps = lay_out(self._families, self._codes, begin, end, PLACES_OF_A_ROW, use_loop=self._use_loop)
+            laid_out.append((slice(begin, begin + steps.n_rows), steps))
+            begin += max(1, steps.n_rows)
+        n_places = sum(steps.place.size for _, steps in laid_out)
+        if self._n_kept + n_places <= PLACES_KEPT:
+            self._n_kept += n_places
+            self._kept[part] = laid_out
+        return laid_out
 
 
 def impossible_rows() -> ImpossibleEvidence:

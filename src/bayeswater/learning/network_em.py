@@ -1,8 +1,8 @@
 """EM: tables of a network of largest likelihood from rows with missing cells (Dempster, Laird and Rubin 1977).
 
 The counts of a family that the rows would have are expected under the network so far, every row being spread over the
-ways in which its missing cells can be filled in, by their posterior: listed one by one where they are few
-(`learning.completions`), found by messages in a junction tree where they are many (`SpreadRows`).
+ways in which its missing cells can be filled in, by their posterior: by elimination within the row
+(`learning.completions`) or, where that takes too many cells, by messages in a junction tree (`SpreadRows`).
 
 In `SpreadRows` a row whose family is complete counts as it is; where one member is missing it is spread over its states
 by their posterior; where several are, by their joint posterior, one after the other:
@@ -44,22 +44,19 @@ class SpreadRows:
         self.members = [(*own, v) for v, own in enumerate(parents)]
         self.shapes = [tuple(cards[member] for member in own) for own in self.members]
         self.missing = codes >= np.array(cards)[:, None]
-        # What rows without a missing member count for never changes.
-        self.known = [
-            joint_counts(codes, own, shape, weight).astype(np.float64)
-            for own, shape in zip(self.members, self.shapes, strict=True)
-        ]
 
     def counts(self, factors: Factors) -> tuple[Array, float]:
-        """Expected counts of all tables end to end, and the log-likelihood of the rows."""
+        """Expected counts of families that miss a cell, end to end, and what these add to the log-likelihood."""
         tree = compile_tree(factors)
         found = marginals(tree, self.codes.T)
         if found.impossible.any():
             raise impossible_rows()
         log_likelihood = float(found.log_evidence @ self.weight)
         counts = []
-        for own, shape, known in zip(self.members, self.shapes, self.known, strict=True):
-            total = known.ravel().copy()
+        for own, shape, table in zip(self.members, self.shapes, factors.tables, strict=True):
+            known = joint_counts(self.codes, own, shape, self.weight)
+            log_likelihood -= float(known[known > 0] @ np.log(table[known > 0]))
+            total = np.zeros(table.size)
             for rows, open_members in self._patterns(own):
                 cells, share = self._spread(tree, found.marginals, rows, own, shape, open_members)
                 total += np.bincount(cells, share, minlength=len(total))
@@ -209,18 +206,17 @@ class Expectation:
     def __init__(
         self, codes: Array, parents: Sequence[tuple[int, ...]], cards: Sequence[int], weight: Array | None = None
     ) -> None:
-        weight = np.ones(codes.shape[1]) if weight is None else weight.astype(np.float64)
-        self.codes = codes
-        self.n_rows = float(weight.sum())
-        self.completions = Completions(codes, parents, cards, weight)
-        others = self.completions.others
-        self.spread = SpreadRows(codes[:, others], parents, cards, weight[others]) if len(others) else None
+        self.codes, self.parents, self.cards = codes, parents, cards
+        self.weight = np.ones(codes.shape[1]) if weight is None else weight.astype(np.float64)
+        self.n_rows = float(self.weight.sum())
+        self.completions = Completions(codes, parents, cards, self.weight)
 
     def counts(self, factors: Factors) -> tuple[list[Array], float]:
         """Expected counts of every family, and the log-likelihood of the rows."""
-        flat, log_likelihood = self.completions.counts(factors)
-        if self.spread is not None:
-            more, gained = self.spread.counts(factors)
+        flat, log_likelihood, left = self.completions.counts(factors)
+        if len(left):
+            spread = SpreadRows(self.codes[:, left], self.parents, self.cards, self.weight[left])
+            more, gained = spread.counts(factors)
             flat, log_likelihood = flat + more, log_likelihood + gained
         sizes = np.cumsum([table.size for table in factors.tables])
         parts = np.split(flat, sizes[:-1])
@@ -229,13 +225,11 @@ class Expectation:
     def draw(self, factors: Factors, n_copies: int, rng: np.random.Generator) -> Array:
         """Draw the missing cells from their joint posterior, row by row: (n_variables, n_copies, n_rows)."""
         copies = np.repeat(self.codes[:, None], n_copies, axis=1)
-        for part in self.completions.parts:
-            part.draw(factors, copies, rng)
-        others = self.completions.others
-        if len(others):
+        left = self.completions.draw(factors, copies, rng)
+        if len(left):
             tree = compile_tree(factors)
             for copy in range(n_copies):
-                copies[:, copy, others] = completed(tree, self.codes[:, others], rng)
+                copies[:, copy, left] = completed(tree, self.codes[:, left], rng)
         return copies
 
 

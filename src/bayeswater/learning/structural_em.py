@@ -26,8 +26,9 @@ from bayeswater.structure.scores import Score
 from bayeswater.structure.search import BY_TESTS, TIME_IS_UP, Progress, Search, SearchClock, search, settled
 from bayeswater.typing import Array
 
-DRAWS = 5
-"""Completions of every row that a graph is searched on."""
+DRAWS = 3
+"""Completions of every row that a graph is searched on, but for the first: cells that come from even tables are worth
+one."""
 
 MOST_ROUNDS = 10
 """Rounds after which the best graph so far is given."""
@@ -161,19 +162,22 @@ def structural_em(
     rng = np.random.default_rng(seed)
     problem = Problem(codes, n_states, comparing_score(score), weight)
     best = problem.estimated(start)
-    on_copies, copied_weight = of_copies(score, codes.shape[1], best.rows.n_rows, weight, weigh=weigh_copies)
     rounds, searches = [best.score], []
     is_time_left(best)
     nothing = problem.price  # gains that rough tables cannot tell
-    n_copies = 1 if weigh_copies or not has_price(score) else DRAWS  # as how many rows one counts in a search
     ended = f"{MOST_ROUNDS} rounds of structural EM were made"
     for turn in range(MOST_ROUNDS):
-        copies = best.rows.draw(best.factors, DRAWS, rng).reshape(len(codes), -1)
+        n_draws = DRAWS if turn else 1
+        on_copies, copied_weight = of_copies(
+            score, n_draws, codes.shape[1], best.rows.n_rows, weight, weigh=weigh_copies
+        )
+        copies = best.rows.draw(best.factors, n_draws, rng).reshape(len(codes), -1)
         local_scores = LocalScores(copies, n_states, on_copies, copied_weight)
         found = search(local_scores, best.parents, turn != WHOLE_ROUND)
         searches.append(found)
         ended = "a round of structural EM brought nothing better"
         gain = np.inf if turn == 0 or weigh_copies else found.score - local_scores.total(best.parents)
+        n_copies = 1 if weigh_copies or not has_price(score) else n_draws  # as how many rows one counts in a search
         if found.parents == best.parents or gain <= n_copies * nothing:
             break
         new = problem.estimated(found.parents, copies)
@@ -214,15 +218,15 @@ def has_price(score: Score) -> bool:
 
 
 def of_copies(
-    score: Score, n: int, n_rows: float, weight: Array | None, *, weigh: bool = False
+    score: Score, n_draws: int, n: int, n_rows: float, weight: Array | None, *, weigh: bool = False
 ) -> tuple[Score, Array | None]:
     """Say how rows that are there several times are scored as if each were there once."""
     if has_price(score) and not weigh:
         # The likelihood is as many times as large: so is the price of a parameter, and all weighs the same.
-        price = -DRAWS * score.terms(1.0, 2, n_rows).constant
-        return (Score(score.name, price) if price else score), None if weight is None else np.tile(weight, DRAWS)
+        price = -n_draws * score.terms(1.0, 2, n_rows).constant
+        return (Score(score.name, price) if price else score), None if weight is None else np.tile(weight, n_draws)
     share = np.full(n, 1.0) if weight is None else weight
-    return score, np.tile(share / DRAWS, DRAWS)
+    return score, np.tile(share / n_draws, n_draws)
 
 
 def find_graph(
