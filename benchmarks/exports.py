@@ -23,6 +23,7 @@ import pandas as pd
 
 import bayeswater as bw
 from benchmarks.accuracy import REFERENCE, read
+from benchmarks.timing import medians_in_turns
 
 ASKED_ROWS, LEARNED_ROWS = 60, 2000
 WHOLE = True
@@ -213,15 +214,26 @@ def compared(names: list[str]) -> None:
 
 def export_speed(share: float) -> Iterator[dict[str, Any]]:
     """Time an exported GaussianNB in DuckDB beside scikit-learn, for 10 million rows, and a NaiveBayes in C."""
-    ours, theirs = _by_duckdb_and_peer(int(10_000_000 * share))
-    job = f"GaussianNB, {int(10_000_000 * share):,} rows x 20 columns, 5 classes"
-    yield {"job": job, "exported": "DuckDB", "s": ours, "scikit-learn in memory s": theirs, "reached": ours <= theirs}
+    n = int(10_000_000 * share)
+    ours, at_once, in_pieces = _by_duckdb_and_peer(n)
+    yield {
+        "job": f"GaussianNB, {n:,} rows x 20 columns, 5 classes",
+        "exported": "DuckDB",
+        "s": ours,
+        "scikit-learn at once s": at_once,
+        f"in pieces of {PIECE:,} rows s": in_pieces,
+        "reached": ours <= min(at_once, in_pieces),
+    }
     us = _by_c()
     yield {"job": "NaiveBayes, 20 columns, 2 classes", "exported": "C", "us a row": us, "reached": us < 1.0}
 
 
-def _by_duckdb_and_peer(n: int) -> tuple[float, float]:
-    """Seconds that DuckDB and scikit-learn take for n rows, on two threads each."""
+PIECE = 10_000
+"""Rows that scikit-learn is asked at a time, beside all at once: its arrays between then stay in the cache."""
+
+
+def _by_duckdb_and_peer(n: int) -> tuple[float, float, float]:
+    """Seconds that DuckDB takes for n rows, and scikit-learn at once and in pieces, on two threads each."""
     import duckdb
     from sklearn.naive_bayes import GaussianNB
     from threadpoolctl import threadpool_limits
@@ -239,14 +251,16 @@ def _by_duckdb_and_peer(n: int) -> tuple[float, float]:
         connection.register("columns", columns | {})
         connection.execute("CREATE TABLE rows AS SELECT * FROM columns")
         sums = ", ".join(f'SUM("P({k})")' for k in range(5))
-        start = time.perf_counter()
-        connection.execute(f"SELECT {sums} FROM ({query})").fetchall()
-        ours = time.perf_counter() - start
-    with threadpool_limits(2):
-        start = time.perf_counter()
-        peer.predict_proba(many)
-        theirs = time.perf_counter() - start
-    return ours, theirs
+        connection.unregister("columns")
+        del columns
+        actions = {
+            "ours": lambda: connection.execute(f"SELECT {sums} FROM ({query})").fetchall(),
+            "at once": lambda: peer.predict_proba(many),
+            "in pieces": lambda: [peer.predict_proba(many[i : i + PIECE]) for i in range(0, n, PIECE)],
+        }
+        with threadpool_limits(2):
+            seconds = medians_in_turns(actions, 1)
+    return seconds["ours"], seconds["at once"], seconds["in pieces"]
 
 
 def _by_c() -> float:
