@@ -423,7 +423,8 @@ SECTIONS = (
     ),
     Planned(
         "The server",
-        "Requests of one row with ten numbers, from 16 clients, in turns. To be reached: twice the requests a second.",
+        "Requests of one row with ten numbers, from 16 clients, in turns; both behind uvicorn, in one environment. To "
+        "be reached: twice the requests a second at no larger p99.",
         lambda extent: serving_speed(10.0 if extent.is_whole else 1.0),
     ),
     Planned(

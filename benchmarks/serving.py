@@ -26,7 +26,7 @@ from bayeswater import GaussianNB, load, save
 CLIENTS, COLUMNS = 16, 10
 
 PEER_PYTHON = os.environ.get("BAYESWATER_PEER", sys.executable)
-"""The interpreter of both servers, one that has FastAPI."""
+"""The interpreter of both servers, one that has FastAPI, and what bayeswater[serve] brings: httptools, uvloop."""
 
 PEER = """
     import pickle, sys, warnings
@@ -144,7 +144,12 @@ def _serving_speed(folder, seconds):
             process.terminate()
             process.wait()
     titles = ("requests a second", "p50 ms", "p99 ms", "processor us a request")
-    return [{"server": name} | dict(zip(titles, np.median(own, axis=0), strict=True)) for name, own in figures.items()]
+    given = subprocess.run([PEER_PYTHON, "-c", "import httptools, uvloop"], stderr=subprocess.DEVNULL).returncode == 0
+    beside = {"uvicorn with": "httptools, uvloop" if given else "h11, asyncio"}
+    return [
+        {"server": name} | beside | dict(zip(titles, np.median(own, axis=0), strict=True))
+        for name, own in figures.items()
+    ]
 
 
 KILL_SECONDS, REPLACE_SECONDS = 60, 7

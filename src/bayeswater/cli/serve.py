@@ -45,7 +45,7 @@ def serve(
         from bayeswater.web.serving import Limits
         from bayeswater.web.serving import serve as run
     except ImportError as error:
-        raise ParameterError(f"a server needs {error.name}; install it with: pip install 'bayeswater[web]'") from None
+        raise ParameterError(f"a server needs {error.name}; install it with: pip install 'bayeswater[serve]'") from None
     if not models:
         raise ParameterError("name a model file to serve")
     if learn and not token:
