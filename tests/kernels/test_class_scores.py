@@ -30,6 +30,14 @@ def test_a_class_of_minus_infinity_has_no_share(use_loop):
     assert shares(scores, use_loop=use_loop).tolist() == [[0.0, 0.5, 0.5], [1.0, 0.0, 0.0]]
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_loop_and_reference_give_shares_of_the_same_bits(n_classes):
+    scores = np.random.default_rng(0).normal(size=(1500, n_classes)) * np.logspace(-3, 3, 1500)[:, None]
+    scores[:3, 0] = -np.inf, scores[1, 1], 0.0
+    by_loop = shares(scores.copy(), use_loop=True)
+    assert by_loop.tobytes() == shares(scores.copy(), use_loop=False).tobytes()
+
+
 @both_roads
 def test_exponentials_are_right_to_the_last_digit_down_to_where_numbers_end(use_loop):
     rng = np.random.default_rng(0)

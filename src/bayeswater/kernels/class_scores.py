@@ -64,7 +64,7 @@ def shares(scores: Array, *, use_loop: bool) -> Array:
     """Turn logarithms (n_rows, n_classes), in place, into shares that sum to one in each row."""
     if scores.flags.c_contiguous:
         power = np.empty(EXPONENTIALS_TOGETHER)
-        arguments = scores, scores.reshape(-1), power, power.view(np.int64)
+        arguments = scores, scores.reshape(-1), power, power.view(np.int64), np.empty(EXPONENTIALS_TOGETHER)
         if _shares_loop.serves(scores.size, *arguments, use_loop=use_loop):
             _shares_loop(*arguments)
             return scores
@@ -215,36 +215,43 @@ def _row_sums_loop(scores, total):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _shares_loop(scores, flat, power, bits):  # type: ignore[no-untyped-def]
-    # Four rows at a time: no maximum and no sum waits for the one before.
+def _shares_loop(scores, flat, power, bits, lower):  # type: ignore[no-untyped-def]
+    # Four rows at a time: no maximum and no sum waits for the one before. Of two classes the better one is exp(0) = 1.
     n_rows, n_classes = scores.shape
     together = len(power)
-    stretch = max(1, together // n_classes)
+    are_two = n_classes == 2
+    stretch = together if are_two else max(1, together // n_classes)
     for start in range(0, n_rows, stretch):
         block = scores[start : start + stretch]
         length = len(block)
         in_fours = length - length % 4
-        for i in range(0, in_fours, 4):
-            a, b, c, d = block[i], block[i + 1], block[i + 2], block[i + 3]
-            top_a, top_b, top_c, top_d = a[0], b[0], c[0], d[0]
-            for k in range(1, n_classes):
-                top_a, top_b = max(top_a, a[k]), max(top_b, b[k])
-                top_c, top_d = max(top_c, c[k]), max(top_d, d[k])
-            for k in range(n_classes):
-                a[k] -= top_a
-                b[k] -= top_b
-                c[k] -= top_c
-                d[k] -= top_d
-        for i in range(in_fours, length):
-            a = block[i]
-            top_a = a[0]
-            for k in range(1, n_classes):
-                top_a = max(top_a, a[k])
-            for k in range(n_classes):
-                a[k] -= top_a
-        end = (start + length) * n_classes
-        for first in range(start * n_classes, end, together):
-            x = flat[first : min(first + together, end)]
+        if are_two:
+            both = flat[2 * start : 2 * (start + length)]
+            for i in range(length):
+                lower[i] = -abs(both[2 * i] - both[2 * i + 1])
+            exponents, begin, end = lower, 0, length
+        else:
+            for i in range(0, in_fours, 4):
+                a, b, c, d = block[i], block[i + 1], block[i + 2], block[i + 3]
+                top_a, top_b, top_c, top_d = a[0], b[0], c[0], d[0]
+                for k in range(1, n_classes):
+                    top_a, top_b = max(top_a, a[k]), max(top_b, b[k])
+                    top_c, top_d = max(top_c, c[k]), max(top_d, d[k])
+                for k in range(n_classes):
+                    a[k] -= top_a
+                    b[k] -= top_b
+                    c[k] -= top_c
+                    d[k] -= top_d
+            for i in range(in_fours, length):
+                a = block[i]
+                top_a = a[0]
+                for k in range(1, n_classes):
+                    top_a = max(top_a, a[k])
+                for k in range(n_classes):
+                    a[k] -= top_a
+            exponents, begin, end = flat, start * n_classes, (start + length) * n_classes
+        for first in range(begin, end, together):
+            x = exponents[first : min(first + together, end)]
             n = len(x)
             for q in range(n):
                 power[q] = (LEAST_EXPONENT if x[q] < LEAST_EXPONENT else x[q]) * HALVES + WHOLE
@@ -259,6 +266,15 @@ def _shares_loop(scores, flat, power, bits):  # type: ignore[no-untyped-def]
                 bits[q] = (bits[q] + BIAS) << 52
             for q in range(n):
                 x[q] = x[q] * power[q] * DOWN
+        if are_two:
+            for i in range(length):
+                power[i] = 1.0 / (1.0 + lower[i])
+                lower[i] *= power[i]
+            for i in range(length):
+                is_first = both[2 * i] >= both[2 * i + 1]
+                both[2 * i] = power[i] if is_first else lower[i]
+                both[2 * i + 1] = lower[i] if is_first else power[i]
+            continue
         for i in range(0, in_fours, 4):
             a, b, c, d = block[i], block[i + 1], block[i + 2], block[i + 3]
             sum_a = sum_b = sum_c = sum_d = 0.0

@@ -4,8 +4,8 @@ A score is an intercept less half the squared standardised distances of the row 
 
     score[i, k] = intercept_k - sum_j ((x_ij - mean_kj) inverse_scale_kj)^2 / 2
 
-A cell that is NaN is missing: it adds nothing, and the caller is told that there are such cells. Loop and reference
-give the same bits.
+A cell that is NaN is missing: it adds nothing, and the caller is told that there are such cells, where any class has a
+density. Loop and reference give the same bits.
 
 Taking a row x out with weight r leaves moments (n, mean, scatter) with
 
@@ -72,28 +72,33 @@ def _gaussian_scores_loop(X, mean, inverse_scale, intercept, scores, stretch):  
     any_missing = False
     for start in range(0, n_rows, stretch):
         length = min(stretch, n_rows - start)
-        for k in range(n_classes):
-            for i in range(length):
-                total[k, i] = 0.0
-        for j in range(n_columns):
-            missing = False
-            for i in range(length):
-                column[i] = X[np.uint64(start + i), j]  # unsigned, it never counts from the end: nothing to ask for
-                missing |= column[i] != column[i]
-            any_missing |= missing
+        for careful in (False, True):  # a sum that is NaN tells of a missing cell: then all are taken again, with care
             for k in range(n_classes):
-                m = mean[j, k]
-                s = inverse_scale[j, k]
-                if s == 0.0:
-                    continue  # no density here: not even an overflow may count
-                if missing:
-                    for i in range(length):
-                        z = (column[i] - m) * s
-                        total[k, i] += z * z if z == z else 0.0
-                else:
-                    for i in range(length):
-                        z = (column[i] - m) * s
-                        total[k, i] += z * z
+                for i in range(length):
+                    total[k, i] = 0.0
+            for j in range(n_columns):
+                for i in range(length):
+                    column[i] = X[np.uint64(start + i), j]  # unsigned, it never counts from the end: nothing to ask for
+                for k in range(n_classes):
+                    m = mean[j, k]
+                    s = inverse_scale[j, k]
+                    if s == 0.0:
+                        continue  # no density here: not even an overflow may count
+                    if careful:
+                        for i in range(length):
+                            z = (column[i] - m) * s
+                            total[k, i] += z * z if z == z else 0.0
+                    else:
+                        for i in range(length):
+                            z = (column[i] - m) * s
+                            total[k, i] += z * z
+            missing = False
+            for k in range(n_classes):
+                for i in range(length):
+                    missing |= total[k, i] != total[k, i]
+            if not missing:
+                break
+        any_missing |= careful
         for i in range(length):
             for k in range(n_classes):
                 scores[start + i, k] = intercept[k] - 0.5 * total[k, i]

@@ -282,7 +282,7 @@ COPIED_CELLS = 2**21
 def plain_matrix(X: Any, model: str) -> DenseMatrix | None:
     """Read a frame with numbers of one plain kind as one array: of pandas no cell is copied, of polars only a few."""
     library = library_of(X)
-    kinds = set(X.dtypes.array if library == "pandas" else X.dtypes if library == "polars" else ())
+    kinds = set(X.dtypes.to_numpy() if library == "pandas" else X.dtypes if library == "polars" else ())
     if len(kinds) != 1:
         return None
     (kind,) = kinds
@@ -296,8 +296,9 @@ def plain_matrix(X: Any, model: str) -> DenseMatrix | None:
     require_cells(X.shape, model)
     names = given_names(X)
     require_own_names(names)
-    values = _native(X.to_numpy())
-    return DenseMatrix(values, tuple(names) if all(isinstance(name, str) for name in names) else None)
+    # One by one: columns of polars that it puts together itself wait for its threads to wake up.
+    values = X.to_numpy() if library == "pandas" else np.stack([column.to_numpy() for column in X.get_columns()]).T
+    return DenseMatrix(_native(values), tuple(names) if all(isinstance(name, str) for name in names) else None)
 
 
 def names_of(X: Any, names: tuple[str, ...]) -> tuple[str, ...] | None:
