@@ -115,6 +115,17 @@ def _bound():
     return pd.DataFrame(cells, columns=[f"x{j}" for j in range(12)]), shift
 
 
+@cache
+def pairs():
+    """Eight pairs of columns with five states: asked without the one that the other depends on, in 5^8 ways."""
+    rng = np.random.default_rng(7)
+    shift = rng.integers(0, 2, N)
+    first = rng.integers(0, 5, (N, 8))
+    second = np.where(rng.random((N, 8)) < 0.8, first, (first + shift[:, None]) % 5)
+    cells = np.concatenate([first, second], axis=1)
+    return pd.DataFrame(np.array([*"abcde"])[cells], columns=[f"{side}{j}" for side in "pq" for j in range(8)]), shift
+
+
 def _without_last_class(model):
     """Learn, and forget all rows of a class: what was learned of the prior sums to less than 1."""
     X, y = table()
@@ -140,6 +151,7 @@ MAKERS = {
     "AODE, all options": lambda: _states(bw.AODE, weighting="mi", subsumption=5, class_prior=[0.5, 0.3, 0.2]),
     "KDB": lambda: _states(bw.KDB),
     "SKDB": lambda: _states(bw.SKDB),
+    "KDB, pairs": lambda: bw.KDB(k=1).fit(*pairs()),
     "KDB, missing state": lambda: _states(bw.KDB, missing="state"),
     "GaussianNB": lambda: bw.GaussianNB().fit(*_whole()),
     "GaussianNB, missing": lambda: bw.GaussianNB(missing="ignore", calibrate=True).fit(
@@ -185,6 +197,9 @@ def rows_of(kind):
     for frame in (dated()[0], texts()[0], counts()[0]):
         if names == list(frame.columns):
             return frame[-60:]
+    if kind == "KDB, pairs":
+        needed = [parent for own in model.parents_.values() for parent in own]
+        return pd.concat([pairs()[0][:3].assign(**dict.fromkeys(needed)), pairs()[0][:7]])
     if kind == "GaussianClassifier, bound":
         return _bound()[0][:60]
     full = kind.startswith("GaussianClassifier") and "diagonal" not in kind  # of whole rows alone

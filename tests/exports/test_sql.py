@@ -19,7 +19,7 @@ from bayeswater.exports.sql.dialects import DIALECTS
 from bayeswater.exports.sql.word_lists import LISTS
 
 OF_TABLES = [kind for kind in KINDS if kind not in OF_TEXT]
-SUMMED_OVER = ("KDB", "SKDB")
+SUMMED_OVER = ("KDB", "SKDB", "KDB, pairs")
 """Kinds that sum over missing parents, which a query refuses."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayeswater.UnseenCategoryWarning")

@@ -222,30 +222,42 @@ const TERMS = {
     };
   },
 
-  // Missing cells that others, which are there, depend on are summed over.
+  // Missing cells that others, which are there, depend on are gaps, and summed over.
   GraphTerm(model, { cells, parents, tables }) {
     const nStates = cells.map((cell) => model.form.cells[cell].n_states), all = range(cells.length);
-    const above = (j) => new Set(parents[j].flatMap((p) => [p, ...above(p)]));
-    const ancestors = all.map(above), classes = range(model.classes.length);
+    const above = (j) => parents[j].flatMap((p) => [p, ...above(p)]);
+    const ancestors = all.map((j) => new Set(above(j))), classes = range(model.classes.length);
+    const knows = (j, gaps) => gaps.includes(j) || parents[j].some((p) => gaps.includes(p));
     const score = (j, states) => parents[j].reduce((table, p) => table[states[p]], tables[j])[states[j]];
     return (values) => {
       const states = cells.map((cell) => values[cell]), there = all.map((j) => states[j] < nStates[j]);
-      const gaps = all.filter((j) => nStates[j] && !there[j] && all.some((b) => there[b] && ancestors[b].has(j)));
-      const isHard = (j) => gaps.includes(j) || (there[j] && parents[j].some((p) => gaps.includes(p)));
-      const hard = all.filter(isHard), easy = all.filter((j) => !isHard(j));
-      const total = classes.map((k) => sum(easy.map((j) => score(j, states)[k])));
-      if (!gaps.length) return total;
-      const n = gaps.reduce((product, j) => product * nStates[j], 1);
-      if (n > MOST_FILLED) throw new RowRefused(`${gaps.length} missing cells that others depend on are too many`);
-      const sums = range(n).map((number) => {
-        for (const j of gaps) {
-          states[j] = number % nStates[j];
-          number = Math.floor(number / nStates[j]);
+      const isGap = (j) => nStates[j] && !there[j] && all.some((b) => there[b] && ancestors[b].has(j));
+      const gaps = all.filter(isGap);
+      let nFilled = 0;
+      // Gaps are summed over one by one, and apart where no column knows two of them.
+      const summed = (gaps, columns) => {
+        const rows = columns.filter((j) => !knows(j, gaps)).map((j) => score(j, states));
+        let total = classes.map((k) => sum(rows.map((row) => row[k])));
+        let rest = columns.filter((j) => knows(j, gaps));
+        while (rest.length) {
+          let part = [], linked = [rest[0]], own;
+          while (linked.length) {
+            part = part.concat(linked);
+            own = gaps.filter((gap) => part.some((j) => knows(j, [gap])));
+            linked = rest.filter((j) => !part.includes(j) && knows(j, own));
+          }
+          rest = rest.filter((j) => !part.includes(j));
+          const nKnow = own.map((gap) => part.filter((j) => knows(j, [gap])).length);
+          const first = own[nKnow.indexOf(Math.max(...nKnow))], found = [];
+          for (states[first] = 0; states[first] < nStates[first]; states[first]++) {
+            if (++nFilled > MOST_FILLED) throw new RowRefused("too many cells are missing that others depend on");
+            found.push(summed(own.filter((gap) => gap !== first), part));
+          }
+          total = classes.map((k) => total[k] + logSum(found.map((row) => row[k])));
         }
-        const rows = hard.map((j) => score(j, states));
-        return classes.map((k) => sum(rows.map((row) => row[k])));
-      });
-      return classes.map((k) => total[k] + logSum(sums.map((row) => row[k])));
+        return total;
+      };
+      return summed(gaps, all.filter((j) => there[j] || gaps.includes(j)));
     };
   },
 

@@ -10,7 +10,6 @@ Dates are those of `datetime`, or texts as ISO 8601 writes them; times of day an
 """
 
 import math
-from itertools import product
 from typing import Any
 
 from bayeswater.exports.scored_cells import (
@@ -298,6 +297,7 @@ def _graph(scorer: Any, term: Any) -> Any:
         return found.union(*map(above, parents[j]))
 
     ancestors = [above(j) for j in range(len(cells))]
+    members = [{j, *own} for j, own in enumerate(parents)]
 
     def score(j: Any, states: Any) -> Any:
         table = tables[j]
@@ -306,30 +306,36 @@ def _graph(scorer: Any, term: Any) -> Any:
         return table[states[j]]
 
     def add(values: Any) -> Any:
-        """Sum over all states of missing cells that others, which are there, depend on."""
+        """Sum over all states of gaps: missing cells that others, which are there, depend on."""
         states = [values[cell] for cell in cells]
-        there = [state < n for state, n in zip(states, n_states, strict=True)]
-        gaps = [
-            j
-            for j, n in enumerate(n_states)
-            if n and not there[j] and any(there[below] and j in ancestors[below] for below in range(len(cells)))
-        ]
-        hard = [j for j in range(len(cells)) if j in gaps or (there[j] and any(p in gaps for p in parents[j]))]
-        total = [0.0] * len(classes)
-        for j in range(len(cells)):
-            if j not in hard:
-                total = [t + s for t, s in zip(total, score(j, states), strict=True)]
-        if not gaps:
+        there = {j for j, n in enumerate(n_states) if states[j] < n}
+        gaps = {j for below in there for j in ancestors[below] if n_states[j]} - there
+        n_filled = 0
+
+        def summed(gaps: Any, columns: Any) -> Any:
+            """Add what columns say; gaps are summed over one by one, and apart where no column knows two of them."""
+            nonlocal n_filled
+            rows = [score(j, states) for j in columns if not members[j] & gaps]
+            total = [sum(row[k] for row in rows) for k in classes]
+            rest = {j for j in columns if members[j] & gaps}
+            while rest:
+                part, linked = set(), {min(rest)}
+                while linked:
+                    part |= linked
+                    own = gaps & set().union(*(members[j] for j in part))
+                    linked = {j for j in rest - part if members[j] & own}
+                rest -= part
+                first = max(sorted(own), key=lambda gap: sum(gap in members[j] for j in part))
+                found = []
+                for state in range(n_states[first]):
+                    states[first], n_filled = state, n_filled + 1
+                    if n_filled > MOST_FILLED:
+                        raise RowRefused("cells are missing that others depend on: too many to be summed over")
+                    found.append(summed(own - {first}, part))
+                total = [total[k] + _log_sum([row[k] for row in found]) for k in classes]
             return total
-        if math.prod(n_states[j] for j in gaps) > MOST_FILLED:
-            raise RowRefused(f"{len(gaps)} cells are missing that others depend on: too many to be summed over")
-        sums = []
-        for filled in product(*(range(n_states[j]) for j in gaps)):
-            for j, state in zip(gaps, filled, strict=True):
-                states[j] = state
-            rows = [score(j, states) for j in hard]
-            sums.append([sum(row[k] for row in rows) for k in classes])
-        return [total[k] + _log_sum([row[k] for row in sums]) for k in classes]
+
+        return summed(gaps, there | gaps)
 
     return add
 
