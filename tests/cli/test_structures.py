@@ -75,6 +75,15 @@ def test_learn_reports_to_machines(survey, tmp_path, capsys):
     assert output.exists()
 
 
+def test_a_time_limit_counts_all_that_learn_does(survey, tmp_path, capsys):
+    limited = ["--method", "tabu", "--tabu-length", "5", "--time-limit", "20"]
+    learning = ["learn", str(survey), "-o", str(tmp_path / "net.bif"), "--ignore", "row"]
+    assert main([*learning, *limited]) == WELL
+    assert "leave --time-limit out" in capsys.readouterr().err
+    assert main(learning) == WELL
+    assert "no graph" in capsys.readouterr().err
+
+
 def test_learn_fills_missing_cells_in_unless_they_are_refused(survey, tmp_path, capsys):
     data = pd.read_csv(survey).drop(columns="row")
     data = data.mask(np.random.default_rng(1).random(data.shape) < 0.1)

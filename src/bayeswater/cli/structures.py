@@ -52,8 +52,11 @@ def learn(
     tiers: Annotated[Path | None, Parameter(help='TOML file: tiers = [["age", "sex"], ["income"]].')] = None,
     start: Annotated[Path | None, Parameter(help="Network file to begin from.")] = None,
     max_parents: Annotated[int | None, Parameter(help="Most parents of a variable.")] = None,
-    time_limit: Annotated[float | None, Parameter(help="Seconds to search.")] = None,
+    time_limit: Annotated[
+        float | None, Parameter(help="Seconds to search; what is still to be gained is not worked out then.")
+    ] = None,
     restarts: Annotated[int, Parameter(help="Climbs from perturbed graphs, of hill_climb and tabu.")] = 0,
+    tabu_length: Annotated[int, Parameter(help="Of tabu: graphs that it does not come back to.")] = 30,
     seed: Annotated[int, Parameter(help="Seed of everything random.")] = 0,
     column: Annotated[
         list[str] | None,
@@ -98,6 +101,7 @@ def learn(
                 max_parents=max_parents,
                 time_limit=time_limit,
                 restarts=restarts,
+                tabu_length=tabu_length,
                 seed=seed,
                 numbers=numbers,
                 discretize=discretize,
@@ -106,14 +110,14 @@ def learn(
                 progress=progress,
             )
         found.network.write(output)
-    _report(found, output, as_json=as_json)
+    _report(found, output, with_bound=time_limit is None, as_json=as_json)
 
 
-def _report(found: Any, output: Path, *, as_json: bool) -> None:
+def _report(found: Any, output: Path, *, with_bound: bool, as_json: bool) -> None:
     from bayeswater.cli.standard_output import print_document
-    from bayeswater.cli.terminal import say
+    from bayeswater.cli.terminal import in_words_of_the_command, say
 
-    bound = found.bound  # which is printed once it is known
+    bound = found.bound if with_bound else None  # which is printed once it is known
     if as_json:
         search = found.search
         print_document(
@@ -134,7 +138,7 @@ def _report(found: Any, output: Path, *, as_json: bool) -> None:
             }
         )
     else:
-        say(f"{found}\n  saved      {output}")
+        say(in_words_of_the_command(f"{found}\n  saved      {output}"))
 
 
 @contextmanager

@@ -45,6 +45,7 @@ OPTIONS = {
     "convert it, or use NaiveBayes, which": "leave it out with --ignore, or take --model naive-bayes, which",
     "learn_structure(missing='em') fills": "bayeswater learn --incomplete em fills",
     "; load() reads it": "; bayeswater inspect shows it",
+    "ask for .bound, which no graph scores above": "leave --time-limit out, and it is worked out",
 }
 """What messages of the library say in Python, and how the command spells it."""
 

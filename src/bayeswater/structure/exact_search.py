@@ -14,7 +14,7 @@ goes first. Each tree hangs from its earliest variable.
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import comb
+from math import comb, prod
 
 import numpy as np
 
@@ -111,6 +111,7 @@ def parent_sets(
     best: dict[frozenset[int], float] = {fixed: float(start[y])}  # the best score among a set and all its parts
     kept: dict[frozenset[int], float] = dict(best)
     layer = [fixed]
+    cards, price = local_scores.n_states.tolist(), _price_of_a_configuration(local_scores, y)
     for _ in range(most):
         grown: dict[frozenset[int], float] = {}
         for place in range(0, len(layer), AT_A_TIME):
@@ -130,8 +131,8 @@ def parent_sets(
             if len(parts) < len(own - fixed):
                 continue  # a part was out of the question, and so is the whole
             top = max(parts)
-            if score == -np.inf or _cannot_pay(local_scores, y, own, top):
-                continue
+            if score == -np.inf or (price and price * prod(cards[x] for x in own) <= top):
+                continue  # it costs more, and so does every larger set, than a perfect fit gains over its parts
             best[own] = max(score, top)
             layer.append(own)
             if score > top + TIE * abs(top):
@@ -139,13 +140,12 @@ def parent_sets(
     return kept
 
 
-def _cannot_pay(local_scores: FamilyScores, y: int, own: frozenset[int], top: float) -> bool:
-    """Say whether a set of parents, and so every larger one, costs more than a perfect fit gains over its parts."""
+def _price_of_a_configuration(local_scores: FamilyScores, y: int) -> float:
+    """What each configuration of parents adds to the score, whatever the fit: nothing where that has no bound."""
     score = local_scores.score
-    if not isinstance(score, Score) or score.name not in ("aic", "bic"):  # the fit of numbers has no bound
-        return False
-    configurations = float(np.prod(local_scores.n_states[list(own)], dtype=np.float64))
-    return score.terms(configurations, int(local_scores.n_states[y]), local_scores.n_rows).constant <= top
+    if not isinstance(score, Score) or score.name not in ("aic", "bic"):
+        return 0.0
+    return score.terms(1.0, int(local_scores.n_states[y]), local_scores.n_rows).constant
 
 
 def _bits(members: Iterable[int]) -> int:

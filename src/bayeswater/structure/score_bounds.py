@@ -30,8 +30,8 @@ from bayeswater.structure.hill_climbing import TIE, Parents
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.typing import Array
 
-MOST_CELLS = 10**9
-"""Cells that are read at most, those of all columns of scores: a few seconds."""
+MOST_CELLS = 3 * 10**9
+"""Cells that are read at most, those of all columns of scores: some seconds."""
 
 CELLS_OF_A_SET = 5_000
 """As how many cells a set of parents costs that is kept."""
