@@ -1,8 +1,8 @@
 """Both roads of every kernel: the NumPy reference, which small tables take, and the loop, forced upon them.
 
 What takes time and promises nothing is left out: loops that no test asks for, coverage where it has seen all,
-most cases of a kernel as plain Python, looking for garbage among all tests that there are, and threads of BLAS, which
-on small matrices do little but wait.
+most cases of a kernel as plain Python, looking for garbage among all tests that there are, and threads, which on small
+tables do little but wait.
 """
 
 import gc
@@ -22,8 +22,9 @@ from hypothesis import settings
 
 # Workers and the processes that they start have one thread each for matrices; read when NumPy is imported. Two workers
 # on two cores would have four that wait for one another at full speed: five times the time of a fit of small matrices.
-for library in ("OPENBLAS", "OMP", "MKL"):
-    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+# The same holds for our own threads, which took a sixth of the time: tests of threads say how many they take.
+for setting in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BAYESWATER_THREADS"):
+    os.environ.setdefault(setting, "1")
 
 import bayeswater  # noqa: E402
 from bayeswater.kernels import compiling  # noqa: E402
@@ -40,6 +41,9 @@ compiling.Kernel.cells_answered = -(10**18)
 settings.register_profile("ci", settings.get_profile("ci"), max_examples=25)
 
 TESTS = Path(__file__).parent
+THREADED = (TESTS / "data" / "sources", TESTS / "models" / "streaming")
+"""Folders of tests that have two of our threads, as users have: rows are read beside the work on those before them."""
+
 UNTRACED = ("fuzz", "laws", "oracles", "peers", "kernels")
 """Folders that coverage does not watch.
 
@@ -138,6 +142,15 @@ class Watch:
 def _function(item: Any) -> str:
     """Name the test that an item is a case of."""
     return str(item.nodeid).partition("[")[0]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def two_threads(request: Any) -> Iterator[None]:
+    """Give two of our threads to tests of what is read beside the work on it."""
+    with pytest.MonkeyPatch.context() as patch:
+        if any(request.path.is_relative_to(folder) for folder in THREADED):
+            patch.setenv("BAYESWATER_THREADS", "2")
+        yield
 
 
 @pytest.fixture(scope="module", params=["reference", "loop"])
