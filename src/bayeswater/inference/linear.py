@@ -18,7 +18,7 @@ A `Line` has log-odds that are linear in features of some columns, and what make
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -79,6 +79,8 @@ class LinearJoint:
     certain: bool = False  # an infinite term makes its class certain (complement) rather than impossible
     absent_weight: Array | None = None  # (n_features, n_classes): what an absent cell adds; a missing one must not
     infinite_absent: Array | None = None
+
+    is_light: ClassVar = True
 
     def of(self, block: Array | SparseMatrix, use_loop: bool) -> Array:
         """Log-joints of a block of rows."""

@@ -10,7 +10,7 @@ reached without dividing by zero.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
@@ -37,6 +37,8 @@ class GaussianJoint:
     intercept: Array  # (n_classes,): log prior and log-normalisers, -inf for a class without a density
     spike: Array | None  # cells of variance zero
     student: Array  # columns that follow Student's t
+
+    is_light: ClassVar = True
 
     def of(self, block: Array, use_loop: bool) -> Array:
         """Log-joints of a block of rows."""

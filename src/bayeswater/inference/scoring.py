@@ -21,9 +21,12 @@ SCORING_ROWS = 16_384
 SCORING_CELLS = 131_072
 """Scores at a time of a table of many classes, if it is scored in blocks at all: putting them together costs a copy."""
 
+SHARED_FROM_TERMS = 2**23
+"""Terms from which on our threads share light work: less is done before they have begun."""
+
 
 class Joint(Protocol):
-    """Parameters of a model, ready for scoring."""
+    """Parameters of a model, ready for scoring; one that `is_light` adds one term for each cell and class."""
 
     @property
     def log_prior(self) -> Array:
@@ -69,11 +72,14 @@ def score(joint: Joint, table: BlockTable, finish: Finish | None = None) -> Arra
         return joint.of(table.block(rows), use_loop), fallback
 
     most = min(SCORING_ROWS, -(-SCORING_CELLS // len(fallback)))
-    return score_blocks(log_joint, table, finish, most)
+    is_little = getattr(joint, "is_light", False) and table.n_cells * len(fallback) < SHARED_FROM_TERMS
+    return score_blocks(log_joint, table, finish, most, shared=not is_little)
 
 
-def score_blocks(log_joint: JointWithout, table: BlockTable, finish: Finish | None, most: int | None = None) -> Array:
-    """Score the blocks of a table, of `most` rows each where there are several.
+def score_blocks(
+    log_joint: JointWithout, table: BlockTable, finish: Finish | None, most: int | None = None, *, shared: bool = True
+) -> Array:
+    """Score the blocks of a table, of `most` rows each where there are several, `shared` by our threads or not.
 
     `log_joint` gives the log-joints of some rows and the prior they fall back to.
     """
@@ -92,7 +98,7 @@ def score_blocks(log_joint: JointWithout, table: BlockTable, finish: Finish | No
     if n_rows <= (most if finish is best_class else SCORING_ROWS):  # of best classes there is little to put together
         _, result, n_impossible = block_scores(slice(0, n_rows))
     else:
-        blocks = block_map(block_scores, row_blocks(n_rows, most), together=use_loop)
+        blocks = block_map(block_scores, row_blocks(n_rows, most), together=use_loop and shared)
         rows, first, n_impossible = next(blocks)
         result = np.empty((n_rows, *first.shape[1:]), dtype=first.dtype)
         result[rows] = first

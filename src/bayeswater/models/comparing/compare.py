@@ -25,6 +25,7 @@ from bayeswater.decision.cross_fitting import folds_of, log_scores, require_cv, 
 from bayeswater.decision.scorecard import Scorecard
 from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning
 from bayeswater.families.settings import column_settings
+from bayeswater.kernels.threads import thread_count, threads
 from bayeswater.models.comparing.comparison import Comparison, Contestant
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
 from bayeswater.models.gaussian_classifier import GaussianClassifier
@@ -88,6 +89,9 @@ LADDER = {
 
 
 EMPTY = f"models is empty; name at least one of {[*LADDER]}, or leave it out to compare all of them"
+
+FEW_ROWS = 2_000
+"""Rows up to which threads cost more, in waiting for each other, than they save."""
 
 Progress = Callable[[int, int, str], None]
 """Is told how many fits are done, how many there are, and which model is next."""
@@ -186,9 +190,10 @@ def compare(
 
         chosen |= {name: (model, True) for name, model in sklearn_peers(random_state).items()}
     contestants = []
-    for place, (name, (model, is_peer)) in enumerate(chosen.items()):
-        tell = _teller(progress, place, len(chosen), len(race.folds), name)
-        contestants.append(race.run(name, model, is_peer, tell))
+    with threads(1 if len(labels) <= FEW_ROWS else thread_count()):
+        for place, (name, (model, is_peer)) in enumerate(chosen.items()):
+            tell = _teller(progress, place, len(chosen), len(race.folds), name)
+            contestants.append(race.run(name, model, is_peer, tell))
     return Comparison(
         tuple(contestants),
         n_rows=len(labels),

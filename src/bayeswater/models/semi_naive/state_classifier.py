@@ -160,6 +160,9 @@ class StateClassifier(OnSums, BayesClassifier):
     _way_to_parents = "parents={...}"
     """How a user says that such columns are parents."""
 
+    _lets_sums_go = False
+    """Whether all rows are counted at once, and the sums only read: nothing is added to them, and nothing is kept."""
+
     @property
     def _learns_structure(self) -> bool:
         """Whether the labels choose which column depends on which."""
@@ -232,7 +235,10 @@ class StateClassifier(OnSums, BayesClassifier):
         if self._rereads and (self._learns_structure or way.is_cut_by_labels):
             folds = yield from folds_of_rows(examples, CellsOf(settings.model, way.first.sources))
         ways = [way, *(replace(way, fold=replace(fold, held_out=False)) for fold in folds)]
-        learned, *by_others = yield from together(*(blank._learned_states(way, classes) for way in ways))
+        in_folds: Self = clone(self)
+        in_folds._lets_sums_go = examples.fits_into_head
+        walks = (in_folds._learned_states(way, classes) for way in ways[1:])
+        learned, *by_others = yield from together(blank._learned_states(way, classes), *walks)
         if learned is None:
             raise DataError(f"{examples.name}: there are no rows to learn from")
         self._keep_chosen(learned, head.X)
