@@ -25,6 +25,7 @@ rows that are left out of the same sums are not independent. So a noisy choice o
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -276,11 +277,11 @@ class _Problem:
         p /= p.sum(axis=0)
         return p, p[self._own] * (1 - self._lapse) + self._lapse / len(p)
 
-    @property
+    @cached_property
     def _own(self) -> tuple[Array, Array]:
         return self.codes, np.arange(len(self.codes))
 
-    @property
+    @cached_property
     def _lapse(self) -> float:
         return float(min(len(self.terms) * np.exp(-MOST_LOSS), 0.5))
 

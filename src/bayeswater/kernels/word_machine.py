@@ -8,6 +8,9 @@ the same in every run. Steps end when no slope of a pass is large, or after some
 does not show in held-out rows.
 """
 
+from functools import reduce
+from itertools import pairwise
+
 import numpy as np
 
 from bayeswater.kernels.compiling import compiled, worth_compiling
@@ -47,28 +50,31 @@ def squared_hinge_machine(
 def _by_rows(
     indptr: Array, indices: Array, data: Array, sign: Array, cost: Array, n_columns: int
 ) -> tuple[Array, float]:
-    """Take the same steps with NumPy, row by row."""
-    weight, intercept, dual = np.zeros(n_columns), 0.0, [0.0] * len(sign)
-    rows = [(indices[a:b], data[a:b]) for a, b in zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True)]
-    signs, slack = sign.tolist(), (0.5 / cost).tolist()  # Python takes its own numbers faster than those of an array
-    square = [1.0 + float(x @ x) for _, x in rows]
+    """Take the same steps in plain Python, to the bit: rows of a few words are too short for NumPy."""
+    weight, intercept, dual = [0.0] * n_columns, 0.0, [0.0] * len(sign)
+    columns, cells = indices.tolist(), data.tolist()
+    rows = [list(zip(columns[a:b], cells[a:b], strict=True)) for a, b in pairwise(indptr.tolist())]
+    signs, slack = sign.tolist(), (0.5 / cost).tolist()
+    square = [reduce(lambda total, cell: total + cell[1] * cell[1], row, 1.0) for row in rows]
     order, bits = list(range(len(rows))), FIRST_BITS
     for _ in range(MOST_PASSES):
         bits, largest = _shuffled(order, bits), 0.0
         for i in order:
-            columns, x = rows[i]
-            before = dual[i]
-            slope = signs[i] * (float(weight[columns] @ x) + intercept) - 1 + slack[i] * before
+            row, before, score = rows[i], dual[i], intercept
+            for column, x in row:
+                score += weight[column] * x
+            slope = signs[i] * score - 1 + slack[i] * before
             if before == 0 and slope > 0:
                 continue
             largest = max(largest, abs(slope))
             dual[i] = max(before - slope / (square[i] + slack[i]), 0.0)
             step = (dual[i] - before) * signs[i]
             intercept += step
-            weight[columns] += step * x
+            for column, x in row:
+                weight[column] += step * x
         if largest < LARGEST_SLOPE:
             break
-    return weight, float(intercept)
+    return np.array(weight), float(intercept)
 
 
 def _shuffled(order: list[int], bits: int) -> int:

@@ -230,6 +230,7 @@ class StateClassifier(OnSums, BayesClassifier):
         settings, head = self._settings, examples.head
         examples.hold_read(partial(read_columns, model=settings.model))
         blank: Self = clone(self)  # goes where pieces are counted, and takes nothing along
+        blank._lets_sums_go = self._lets_sums_go and examples.fits_into_head
         way = LearningStart.of(examples, settings, self.discretize)
         folds: tuple[Fold, ...] = ()
         if self._rereads and (self._learns_structure or way.is_cut_by_labels):
