@@ -45,9 +45,13 @@ from bayeswater.data.reading.written_dates import (
     CLOCK,
     CODES,
     TIME_OF_DAY,
+    clock_of,
     compiled_format,
+    date_parts,
     date_pattern,
+    days_of,
     shapes_of,
+    with_time,
 )
 from bayeswater.typing import Array
 
@@ -416,7 +420,11 @@ class _Tried:
             fits = _matching(strings, CLOCK if self.kind == "clock" else date_pattern(self.how))
             if fits.any():
                 own = strings if fits.all() else strings.filter(pa.array(fits))
-                fits[fits] = np.asarray(style.values(own).is_valid())
+                if self.kind == "date" and len(own) <= TRIED:  # to read so few takes longer than to look at their parts
+                    parts = date_parts(own, with_time(self.how))
+                    fits[fits] = np.asarray(days_of(*parts).is_valid()) & np.asarray(clock_of(*parts).is_valid())
+                else:
+                    fits[fits] = np.asarray(style.values(own).is_valid())
         self._last = strings, fits
         return fits
 
