@@ -244,6 +244,14 @@ def test_a_model_replaced_beside_its_journal_is_refused_with_the_way_out(path, m
         Served(path, learns=True)
 
 
+def test_a_server_answers_on_once_the_largest_number_is_forgotten(path):
+    served = Served(path, learns=True)
+    for do in ("learn", "forget"):
+        served.teach(do, [{"age": 999.0}], ["low"])
+    assert client_of(served).post("/predict", json={"rows": [{"age": 41}]}).status_code == 200
+    served.close()
+
+
 def test_a_damaged_journal_is_refused(path):
     served = Served(path, learns=True)
     for _ in range(2):

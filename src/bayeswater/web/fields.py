@@ -158,12 +158,9 @@ def _limits(name: str, source: str, curve: ColumnCurve | None, model: Any, rows:
     """Give the ends of the range in which numbers were seen, or have most of their mass; and whether all are whole."""
     cells = _numbers(source, rows)
     seen = getattr(getattr(model, "statistics_", None), "seen", None)
-    if seen is not None and name in seen.low:
-        low, high = float(seen.low[name]), float(seen.high[name])
-    elif len(cells):
-        low, high = float(cells.min()), float(cells.max())
-    else:
-        low, high = _ends(curve)
+    low, high = (float(cells.min()), float(cells.max())) if len(cells) else _ends(curve)
+    if seen is not None:  # an end that was forgotten is known no more
+        low, high = float(seen.low.get(name, low)), float(seen.high.get(name, high))
     if not np.isfinite([low, high]).all():
         return {}
     is_whole = bool((cells == np.rint(cells)).all()) if len(cells) else curve is not None and curve.kind == "counts"
