@@ -181,7 +181,7 @@ def test_a_row_that_the_model_refuses_has_no_answer():
 
 def test_what_a_query_cannot_hold_is_refused_with_its_reason_or_size(monkeypatch):
     for dialect in DIALECTS.keys() - LISTS.keys():
-        with pytest.raises(bw.ParameterError, match=f"'line' holds words, and {dialect} has no lists"):
+        with pytest.raises(bw.ParameterError, match=f"'line' holds words, .* in {dialect}"):
             bw.export(fitted("NaiveBayes, words"), "sql", dialect=dialect)
     for word, at_fault in (("ậ", "spark has no function"), ("한글", "spark has no function"), ("σ" * 7, "7 sigmas")):
         model = bw.NaiveBayes(columns={"line": "multinomial"}).fit(pd.DataFrame({"line": [word, "b"]}), [0, 1])

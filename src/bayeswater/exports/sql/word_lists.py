@@ -95,7 +95,7 @@ LISTS = {
         composed=None,
     ),
 }
-"""The dialects that can cut a text by letters of any script."""
+"""The dialects in which texts are cut by letters of any script, by functions that are tested here or a twin of them."""
 
 
 def add_words(query: Query, place: int, name: str, form: TextForm, formula: WordWeights | ScaledWords) -> None:
@@ -103,9 +103,8 @@ def add_words(query: Query, place: int, name: str, form: TextForm, formula: Word
     dialect = query.dialect
     if dialect.name not in LISTS:
         raise ParameterError(
-            f"column {name!r} holds words, and {dialect.name} has no lists that texts of any script could be cut "
-            f"into; take a dialect among {list(LISTS)}, export the model as JavaScript, Python or a page, or leave the "
-            "column out"
+            f"column {name!r} holds words, which no query of ours cuts out of a text in {dialect.name}; take a dialect "
+            f"among {list(LISTS)}, export the model as JavaScript, Python or a page, or leave the column out"
         )
     if form.ngrams not in (None, (1, 1)):
         raise ParameterError(
