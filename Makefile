@@ -55,7 +55,7 @@ test-oldest: $(OLDEST)/.installed ## all tests on Python 3.11 and the oldest ver
 	$(OLDEST)/bin/pytest $(SUITE)
 
 fuzz: $(TEST) ## random tables, files and command lines for MINUTES=30 (ARGS="drop_ins" runs one kind)
-	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(ARGS)
+	@$(BIN)/python tests/fuzz --minutes $(MINUTES) $(ARGS)
 
 mutants: $(MUTANTS) ## the share of 300 mutants of each room that the tests kill; resumes where it stopped (ARGS="decision")
 	@$(BIN)/python tools/mutants.py --seed 1 --workers $(WORKERS) $(ARGS)

@@ -1,4 +1,4 @@
-"""Run the fuzzers: ``python -m tests.fuzz --minutes 30``, one alone by its name, one case by ``drop_ins --seed 123``.
+"""Run the fuzzers: ``python tests/fuzz --minutes 30``, one alone by its name, one case by ``drop_ins --seed 123``.
 
 The fuzzer that has had the least time goes next, so that all have equal shares. What a case finds is printed with its
 seed, and the run goes on; at the end there is a table of cases, refusals and findings.
@@ -13,6 +13,8 @@ import time
 import traceback
 from collections import Counter
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 FUZZERS = ("drop_ins", "frames", "model_files", "network_files", "command_lines")
@@ -23,7 +25,7 @@ SHOWN = 3
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python tests/fuzz", description=__doc__)
     parser.add_argument("fuzzers", nargs="*", choices=[*FUZZERS, []], help="which; all by default")
     parser.add_argument("--seed", type=int, help="run this one case, and show its traceback")
     parser.add_argument("--minutes", type=float, default=1.0)
@@ -80,7 +82,7 @@ def note(findings: dict[tuple[str, str], list[int]], name: str, seed: int, error
 
 def again(name: str, seed: int) -> str:
     """Say how to run a case once more."""
-    return f"{name}, seed {seed}; again: python -m tests.fuzz {name} --seed {seed}"
+    return f"{name}, seed {seed}; again: python tests/fuzz {name} --seed {seed}"
 
 
 def report(chosen: Any, n_cases: Counter[str], findings: dict[tuple[str, str], list[int]], first: int) -> None:
@@ -97,4 +99,7 @@ def _too_long(*_: Any) -> None:
 
 
 if __name__ == "__main__":
+    tests = ModuleType("tests")  # by its place: a package that a peer installs under this name would go before it
+    tests.__path__ = [str(Path(__file__).resolve().parents[1])]
+    sys.modules["tests"] = tests
     sys.exit(main())
