@@ -17,6 +17,9 @@ from bayeswater.typing import Array, is_number
 ROWS_SHOWN = 30
 """Lines that a notebook shows."""
 
+BLOCK = 2048
+"""Components whose density is worked out at once."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NumberDistribution:
@@ -58,14 +61,20 @@ class NumberDistribution:
 
     def pdf(self, x: Any) -> Any:
         """Density at x, a number or an array; infinite where the number lies exactly."""
-        x = np.asarray(x, dtype=np.float64)[..., None]
-        sd = np.sqrt(self.variances)
-        sure = sd > 0
-        scaled = np.where(sure, (x - self.means) / np.where(sure, sd, 1.0), 0.0)
-        density = np.exp(-0.5 * scaled**2) / (np.sqrt(2 * np.pi) * np.where(sure, sd, 1.0))
-        density = np.where(sure, density, np.where(x == self.means, np.inf, 0.0))
-        terms = np.where(self.weights > 0, density, 0.0) * self.weights
-        found = terms.sum(axis=-1)
+        x = np.asarray(x, dtype=np.float64)
+        used = self.weights > 0
+        spread, sd = used & (self.variances > 0), np.sqrt(self.variances)
+        means, scale, height = self.means[spread], np.sqrt(0.5) / sd[spread], self.weights[spread] / sd[spread]
+        found = np.zeros(x.shape)
+        for start in range(0, len(means), BLOCK):  # small enough to stay in the cache: a mixture may have 100,000
+            part = slice(start, start + BLOCK)
+            terms = x[..., None] - means[part]
+            terms *= scale[part]
+            np.square(terms, out=terms)
+            np.exp(np.negative(terms, out=terms), out=terms)
+            found += terms @ height[part]
+        found /= np.sqrt(2 * np.pi)
+        found = np.where(np.isin(x, self.means[used & ~spread]), np.inf, found)
         return float(found) if found.ndim == 0 else found
 
     def cdf(self, x: Any) -> Any:
