@@ -51,6 +51,15 @@ def test_arcs_trails_and_laws_are_those_of_the_graph_and_its_regressions():
     assert moved[0] == pytest.approx(0.25)
 
 
+def test_saved_evidence_is_read_again():
+    known = {"observed": [[WEIGHT, 90.5]], "soft": [[SEX, [1.0, 0.5]]], "does": [[HEIGHT, 170.0]]}
+    text = b64decode(told("save", **known, **{"as": "evidence"})["content"]).decode()
+    assert told("read_evidence", text=text) == known
+    for wrong, said in (('{"do": {"height": "tall"}}', "height"), ('{"soft_evidence": {"height": {}}}', "states")):
+        with pytest.raises(QuestionError, match=said):
+            told("read_evidence", text=wrong)
+
+
 def test_it_is_drawn_saved_and_refuses_what_no_page_asks(tmp_path):
     drawing = told("drawing", all=True)
     assert drawing["numbers"] == [HEIGHT, WEIGHT] and drawing["states"][HEIGHT] == []

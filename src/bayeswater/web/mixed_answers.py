@@ -21,10 +21,13 @@ from bayeswater.networks.drawing import to_svg
 from bayeswater.typing import Array
 from bayeswater.web.network_answers import ANSWERS as OF_STATES
 from bayeswater.web.network_answers import (
+    LARGEST,
     TABLE_ROWS,
     dragged,
     drawing_of,
+    evidence_file,
     file_of,
+    read_evidence,
     shown_states,
     table_of,
     trail_of,
@@ -37,9 +40,6 @@ from bayeswater.web.subjects import MixedSubject
 
 CURVE_PLACES = 64
 """Places at which a density is drawn."""
-
-LARGEST = 1e300
-"""Numbers that can be observed."""
 
 
 @dataclass(frozen=True)
@@ -175,6 +175,8 @@ def _table(subject: MixedSubject, asked: Mapping[str, Any]) -> Any:
 
 def _save(subject: MixedSubject, asked: Mapping[str, Any]) -> Any:
     known, kind = _known(subject, asked), text_of(asked, "as")
+    if kind == "evidence":
+        return evidence_file(known.network.dag.names, _states(known.network), known)
     if kind == "svg":
         nodes = part_asked(subject.model.dag, asked).nodes
         found = [known.distribution(node) for node in nodes]
@@ -194,6 +196,10 @@ def _save(subject: MixedSubject, asked: Mapping[str, Any]) -> Any:
         return file_of(path.name, path.read_bytes())
 
 
+def _read_evidence(subject: MixedSubject, asked: Mapping[str, Any]) -> Any:
+    return read_evidence(subject.model.dag.names, _states(subject.model), text_of(asked, "text"))
+
+
 ANSWERS: Mapping[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "drawing": _drawing,
     "posteriors": _posteriors,
@@ -203,4 +209,5 @@ ANSWERS: Mapping[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "likelihood": _likelihood,
     "save": _save,
     "fold": OF_STATES["fold"],
+    "read_evidence": _read_evidence,
 }

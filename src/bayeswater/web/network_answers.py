@@ -39,6 +39,9 @@ TABLE_ROWS = 64
 FILES = {"bif": "BIF", "xml": "XMLBIF", "xdsl": "XDSL", "dsl": "DSL", "net": "NET", "dsc": "DSC", "uai": "UAI"}
 """Formats that a network is saved in, by the ending of the file; beside our own."""
 
+LARGEST = 1e300
+"""Numbers that can be observed."""
+
 SAVING = Lock()
 """One network is saved at a time: what its format cannot hold is told in warnings, which all threads share."""
 
@@ -53,13 +56,15 @@ def _part(subject: NetworkSubject, asked: Mapping[str, Any]) -> Part:
 
 def _drawing(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
     """Where the nodes stand; with `all`, what all nodes and their states are called, too."""
-    network = subject.model
-    states = [network.variables[node].states if network.has_tables else () for node in range(len(network.dag))]
-    return drawing_of(subject, asked, states, {"evidence": None, **FILES, "bayes": "Bayeswater"})
+    return drawing_of(subject, asked, _states(subject.model), {**FILES, "bayes": "Bayeswater"})
+
+
+def _states(network: BayesianNetwork) -> list[Any]:
+    return [network.variables[node].states if network.has_tables else () for node in range(len(network.dag))]
 
 
 def drawing_of(
-    subject: Any, asked: Mapping[str, Any], states: Sequence[Sequence[Any] | None], formats: Mapping[str, str | None]
+    subject: Any, asked: Mapping[str, Any], states: Sequence[Sequence[Any] | None], formats: Mapping[str, str]
 ) -> dict[str, Any]:
     """Where nodes with these states stand, None for numbers; with `all`, what the page has to know before it asks."""
     dag = subject.model.dag
@@ -71,7 +76,7 @@ def drawing_of(
         told["states"] = [[written(state) for state in own or ()] for own in states]
         told["numbers"] = [node for node, own in enumerate(states) if own is None]
         told["start"] = start_of(dag) if len(dag) >= MANY_NODES else None
-        told["files"] = formats
+        told["files"] = {"evidence": None, **formats}  # which the page has a word for
     return told
 
 
@@ -305,14 +310,17 @@ def _fold(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
 
 def _read_evidence(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
     """What a saved file of evidence takes for known, as the page says it."""
-    return read_evidence(subject.model, text_of(asked, "text"))
+    network = subject.model
+    if not network.has_tables:
+        raise QuestionError("the network has no tables, so nothing can be observed in it")
+    return read_evidence(network.names, _states(network), text_of(asked, "text"))
 
 
 def _save(subject: NetworkSubject, asked: Mapping[str, Any]) -> Any:
     """A file: the evidence, a picture, or the network with its changed tables."""
     known, kind = _known(subject, asked), text_of(asked, "as")
     if kind == "evidence":
-        return file_of("evidence.json", json.dumps(evidence_document(known), ensure_ascii=False, indent=2).encode())
+        return evidence_file(known.network.names, _states(known.network), known)
     if kind == "svg":
         return file_of("network.svg", _picture(subject, known, asked).encode())
     if kind not in FILES and kind != "bayes":
@@ -368,49 +376,55 @@ PARTS = {"evidence": "observed", "soft_evidence": "soft", "do": "does"}
 """Parts of a file, and what the page calls them."""
 
 
-def evidence_document(known: Known) -> dict[str, Any]:
-    """Give what is known as the file holds it."""
-    variables = known.network.variables
-    return {
-        "evidence": as_json(known.evidence),
-        "soft_evidence": {
-            variables[node].name: dict(zip(map(written, variables[node].states), own.tolist(), strict=True))
-            for node, own in known.soft.items()
-        },
-        "do": {variables[node].name: as_json(variables[node].states[code]) for node, code in known.does.items()},
+def evidence_file(names: Sequence[str], states: Sequence[Sequence[Any] | None], known: Any) -> dict[str, Any]:
+    """Give what is known of nodes with these states, None for numbers, as a file."""
+
+    def facts(own: Mapping[int, Any]) -> dict[str, Any]:
+        return {
+            names[node]: as_json(value if (of := states[node]) is None else of[value]) for node, value in own.items()
+        }
+
+    soft = {
+        names[node]: dict(zip(map(written, states[node] or ()), own.tolist(), strict=True))
+        for node, own in known.soft.items()
     }
+    document = {"evidence": facts(known.observed), "soft_evidence": soft, "do": facts(known.does)}
+    return file_of("evidence.json", json.dumps(document, ensure_ascii=False, indent=2).encode())
 
 
-def read_evidence(network: BayesianNetwork, text: str) -> dict[str, list[list[Any]]]:
-    """Read a file as nodes with codes of states, or with likelihoods; what the network does not know is refused."""
+def read_evidence(names: Sequence[str], states: Sequence[Sequence[Any] | None], text: str) -> dict[str, list[Any]]:
+    """Read a file as nodes with codes of states, numbers or likelihoods; what the network does not know is refused."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
         raise QuestionError("the file is no JSON document") from None
     if not isinstance(document, dict) or not document.keys() <= PARTS.keys():
         raise QuestionError(f"a file of evidence is an object with {', '.join(PARTS)}")
-    if not network.has_tables:
-        raise QuestionError("the network has no tables, so nothing can be observed in it")
-    told: dict[str, list[list[Any]]] = {}
-    for part, name in PARTS.items():
+    told: dict[str, list[Any]] = {}
+    for part, kind in PARTS.items():
         facts = document.get(part) or {}
         if not isinstance(facts, dict):
             raise QuestionError(f"{part} is no object")
-        told[name] = [
-            _fact(network, variable, fact, is_soft=part == "soft_evidence") for variable, fact in facts.items()
+        absent = next((name for name in facts if name not in names), None)
+        if absent is not None:
+            raise QuestionError(f"there is no variable {absent!r}; {nearest_names(absent, names)}")
+        nodes = map(names.index, facts)
+        told[kind] = [
+            [node, _fact(names[node], states[node], fact, is_soft=part == "soft_evidence")]
+            for node, fact in zip(nodes, facts.values(), strict=True)
         ]
     return told
 
 
-def _fact(network: BayesianNetwork, name: str, fact: Any, *, is_soft: bool) -> list[Any]:
-    if name not in network.names:
-        raise QuestionError(f"there is no variable {name!r}; {nearest_names(name, network.names)}")
-    node = network.dag.node(name)
-    states = [written(state) for state in network.variables[node].states]
+def _fact(name: str, states: Sequence[Any] | None, fact: Any, *, is_soft: bool) -> Any:
+    """Read a code, a number or likelihoods."""
+    if states is None and not is_soft:
+        return number_of({name: fact}, name, 0, -LARGEST, LARGEST)
+    known = [written(state) for state in states or ()]
     if not is_soft:
-        if written(fact) not in states:
-            raise QuestionError(f"{name!r} has no state {written(fact)!r}; {nearest_names(written(fact), states)}")
-        return [node, states.index(written(fact))]
-    if not isinstance(fact, dict) or fact.keys() != set(states):
-        raise QuestionError(f"the likelihoods of {name!r} are those of its states: {', '.join(states[:10])}")
-    return [node, [fact[state] for state in states]]
+        if written(fact) not in known:
+            raise QuestionError(f"{name!r} has no state {written(fact)!r}; {nearest_names(written(fact), known)}")
+        return known.index(written(fact))
+    if not known or not isinstance(fact, dict) or fact.keys() != set(known):
+        raise QuestionError(f"the likelihoods of {name!r} are those of its states: {', '.join(known[:10])}")
+    return [fact[state] for state in known]

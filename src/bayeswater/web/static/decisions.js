@@ -59,7 +59,7 @@ function drawCosts(place, loss, state, app) {
         onchange: (event) => put(i, j, Number(event.target.value) || 0) }))),
       el("td", {}, loss.actions.length > 1 ? el("button", { type: "button", class: "forget", "aria-label": t("drop_action", { name: shortened(action) }),
         onclick: () => app.change({ loss: { actions: loss.actions.filter((_, k) => k !== i), costs: loss.costs.filter((_, k) => k !== i) } }) }, "×") : null)));
-    const name = el("input", { type: "text", class: "short", placeholder: t("new_action"), "aria-label": t("new_action"), maxlength: 60 });
+    const name = el("input", { type: "text", class: "medium", placeholder: t("new_action"), "aria-label": t("new_action"), maxlength: 60 });
     const price = el("input", { type: "number", step: "any", class: "tiny", value: 0.3, "aria-label": t("price") });
     const add = () => {
       const action = name.value.trim() || t("refuse");
@@ -111,7 +111,7 @@ function line(told, app, tint) {
   let from = 0;
   const parts = told.regions.until.map((until, i) => {
     const own = svg("rect", { class: `fill ${tint(told.regions.action[i])} soft`, x: x(from), y: 20, width: x(until) - x(from), height: 22 }, svg("title", {}, shortened(told.actions[told.regions.action[i]])));
-    const text = x(until) - x(from) > 50 ? svg("text", { class: "tick", x: (x(from) + x(until)) / 2, y: 35, "text-anchor": "middle" }, drawn(told.actions[told.regions.action[i]], 14)) : null;
+    const text = x(until) - x(from) > 50 ? svg("text", { class: "tick marked", x: (x(from) + x(until)) / 2, y: 35, "text-anchor": "middle" }, drawn(told.actions[told.regions.action[i]], 14)) : null;
     from = until;
     return [own, text];
   });

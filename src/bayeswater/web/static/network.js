@@ -74,7 +74,6 @@ export function mount(root, app) {
 
   const picture = new Picture(t, gestures);
   const work = el("p", { class: "working", hidden: true }, t("net_working"));
-  const stage = el("div", { class: "stage" }, picture.root, work);
   const found = el("ul", { class: "found", role: "listbox", "aria-label": t("net_found"), hidden: true });
   const search = el("input", { type: "search", placeholder: t("net_search"), "aria-label": t("net_search"), role: "combobox", "aria-expanded": "false",
     oninput: () => searched(), onkeydown: (event) => {
@@ -113,10 +112,12 @@ export function mount(root, app) {
     el("button", { type: "button", "aria-label": t("net_farther"), onclick: () => picture.zoom(0.8) }, "−"),
     button("net_fit", () => picture.fit()));
   const clear = button("net_clear", () => set({ observed: [], soft: [], does: [] }));
-  const panel = { known: el("section", { class: "panel" }), chosen: el("section", { class: "panel" }), table: el("section", { class: "panel" }) };
+  const panel = Object.fromEntries(["known", "chosen", "table", "next"].map((name) => [name, el("section", { class: "panel" })]));
+  const side = el("div", { class: "side", hidden: true }, Object.values(panel)); // until it is filled: nothing is to jump
+  const left = el("p", { class: "left-out faint" });
   replace(root,
     el("p", { class: "actions" }, el("span", { class: "searching" }, search, found), zooms, doing, best, focus, steps, levels, clear, kinds, reader, file),
-    el("div", { class: "desk" }, stage, el("div", { class: "side" }, panel.known, panel.chosen, panel.table)));
+    el("div", { class: "desk" }, el("div", { class: "stage" }, picture.root, work, left), side));
 
   async function save(as) {
     const saved = await app.ask("network", "save", { ...known(), ...part(), as: as === "png" ? "svg" : as });
@@ -150,7 +151,7 @@ export function mount(root, app) {
         if (!found) return;
         if (!all) {
           all = { ...found, numbers: new Set(found.numbers) };
-          best.hidden = reader.hidden = !("evidence" in all.files); // what a network with numbers is not asked for
+          best.disabled = all.numbers.size > 0 || !all.states[0].length; // an explanation is of states
           kinds.append(...[...Object.entries(all.files), ["svg", "SVG"], ["png", "PNG"]]
             .map(([kind, name]) => el("option", { value: kind }, name ?? t("net_evidence"))));
           own = net();
@@ -173,7 +174,7 @@ export function mount(root, app) {
         else Object.assign(told, found);
         answeredAs = as; // the arcs keep what they carried until the new is there
       }
-      shown();
+      pictured();
     } finally {
       clearTimeout(slow);
       work.hidden = true;
@@ -181,9 +182,14 @@ export function mount(root, app) {
     await further();
   }
 
-  function shown() {
+  function pictured() {
     const own = net();
     picture.tell({ ...told, known: known(), chosen: own.chosen, best: own.best ? told.best?.states : null });
+    replace(left, told.n_left ? t("net_arcs_left", { n: number(told.n_left) }) : []);
+  }
+
+  function shown() {
+    pictured();
     panels();
   }
 
@@ -194,13 +200,15 @@ export function mount(root, app) {
     const beside = JSON.stringify([known(), trailOf, own.best]);
     if (beside !== besideAs) {
       besideAs = beside;
-      const [trail, explanation] = await Promise.all([
-        trailOf ? app.ask("network", "trail", { ...known(), start: trailOf[0], end: trailOf[1] }) : null,
-        own.best && !best.hidden && all.states[0].length ? app.ask("network", "explanation", known()) : null]);
+      const trail = trailOf ? await app.ask("network", "trail", { ...known(), start: trailOf[0], end: trailOf[1] }) : null;
       if (besideAs !== beside) return;
-      Object.assign(told, { trail, best: explanation });
+      told.trail = trail;
       shown();
+      const explanation = own.best && !best.disabled ? await app.ask("network", "explanation", known()) : null;
+      if (besideAs !== beside) return;
+      told.best = explanation;
     }
+    shown();
     if (as !== arcsAs && told.posteriors) {
       arcsAs = as;
       const found = await app.ask("network", "arcs", { ...known(), ...part() });
@@ -226,12 +234,15 @@ export function mount(root, app) {
 
   function panels() {
     const own = net();
-    const as = JSON.stringify([known(), own.chosen, told.trail, told.best?.probability, told.probability, told.n_left, own.best, own.focus]);
+    const as = JSON.stringify([known(), own.chosen, told.trail, told.best?.probability, told.probability, own.best, own.focus]);
     if (as === panelAs || !all) return;
     panelAs = as;
+    side.hidden = false;
     replace(panel.known, known_(own));
     if (!panel.chosen.contains(document.activeElement) || !document.activeElement.matches("input")) replace(panel.chosen, chosen_(own));
-    tableOf(own.chosen.at(-1));
+    const node = own.chosen.at(-1);
+    panel.next.hidden ||= node === undefined;
+    tableOf(node).then(() => whatNext(node));
   }
 
   function known_(own) {
@@ -244,8 +255,7 @@ export function mount(root, app) {
       ...[...new Set(own.edits.map(([node]) => node))].map((node) => line("edited", node, null))];
     return [el("h2", {}, t("head_known")), lines.length ? el("ul", { class: "knowns" }, lines) : el("p", { class: "faint" }, t("net_nothing")),
       typeof told.probability === "number" && own.observed.length ? el("p", { class: "faint" }, t("net_probability", { p: shareWords(told.probability) })) : null,
-      own.best && told.best ? el("p", {}, t("net_best_told", { p: shareWords(told.best.probability) })) : null,
-      told.n_left ? el("p", { class: "faint" }, t("net_arcs_left", { n: number(told.n_left) })) : null,
+      own.best && !best.disabled ? el("p", {}, t("net_best_told", { p: told.best ? shareWords(told.best.probability) : "…" })) : null,
       own.chosen.length || lines.length ? null : el("p", { class: "faint" }, t(all.numbers.size ? "net_how_numbers" : "net_how"))];
   }
 
@@ -263,12 +273,9 @@ export function mount(root, app) {
       el("td", {}, el("input", { type: "number", min: 0, max: 1, step: "any", class: "tiny", value: number(likelihoods[code], 3), "aria-label": t("net_likelihood_of", { state: shortened(state) }),
         onchange: (event) => { const value = Number(event.target.value); event.target.blur(); if (value >= 0 && value <= 1) likelihood(node, likelihoods.map((one, k) => (k === code ? value : one))); } })),
       el("td", {}, el("button", { type: "button", "aria-label": t("net_do", { state: shortened(state) }), onclick: () => gestures.hold(node, code, true) }, "do"))));
-    const nextPlace = el("div", {});
-    if (p && !all.numbers.size) whatNext(node, nextPlace);
     return [el("h2", {}, t("net_chosen")), el("h3", {}, nameOf(node, 60)), trailWords(own),
       own.focus === node ? null : button("net_only_blanket", () => look(node)),
-      rows.length ? el("div", { class: "scroll" }, el("table", { class: "states" }, el("thead", {}, el("tr", {}, [t("net_state"), t("column_probability"), t("net_likelihood"), ""].map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows))) : null,
-      nextPlace];
+      rows.length ? el("div", { class: "scroll" }, el("table", { class: "states" }, el("thead", {}, el("tr", {}, [t("net_state"), t("column_probability"), t("net_likelihood"), ""].map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows))) : null];
   }
 
   // A number: what it is likely to be, and a box to observe or set it by.
@@ -290,16 +297,24 @@ export function mount(root, app) {
       el("ul", {}, trail.blocks.map(({ node, why }) => el("li", {}, t(`net_blocked_${why}`, { name: shortened(all.names[node], 30) })))));
   }
 
-  async function whatNext(target, place) {
+  // The last panel: what comes above it is there already.
+  let nextAs = "";
+  async function whatNext(target) {
+    const as = JSON.stringify([known(), target]), place = panel.next;
+    if (as === nextAs || target !== net().chosen.at(-1)) return;
+    nextAs = as;
+    place.hidden = target === undefined || all.numbers.size > 0 || !told.posteriors;
+    if (place.hidden) return;
+    const head = el("h2", {}, t("net_next"));
     const tell = async () => {
-      replace(place, el("h3", {}, t("net_next")), el("p", { class: "faint" }, t("net_working")));
+      if (place.firstChild?.textContent !== head.textContent) replace(place, head, el("p", { class: "faint" }, t("net_working")));
       const found = await app.ask("network", "next", { ...known(), target });
-      if (!found) return;
+      if (!found || nextAs !== as) return;
       const lines = found.questions.filter((one) => one.bits > 1e-9).map(({ node, bits, worth }) => el("tr", {},
         el("th", { scope: "row" }, el("button", { type: "button", class: "plain", onclick: () => goTo(node) }, nameOf(node))),
         el("td", { class: "figure" }, number(bits, 3)), el("td", { class: "figure" }, number(worth < 1e-12 ? 0 : worth, 3))));
-      replace(place, el("h3", {}, t("net_next")), lines.length
-        ? el("table", { class: "states" }, el("thead", {}, el("tr", {}, [t("net_node"), t("net_bits_head"), t("net_worth")].map((head, k) => el("th", { scope: "col", class: k ? "figure" : null }, head)))), el("tbody", {}, lines))
+      replace(place, head, lines.length
+        ? el("table", { class: "states" }, el("thead", {}, el("tr", {}, [t("net_node"), t("net_bits_head"), t("net_worth")].map((own, k) => el("th", { scope: "col", class: k ? "figure" : null }, own)))), el("tbody", {}, lines))
         : el("p", { class: "faint" }, t("net_nothing_next")),
       lines.length ? el("p", { class: "faint" }, t("net_next_how", { n: number(found.entropy, 3) })) : null);
     };
