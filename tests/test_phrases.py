@@ -98,6 +98,18 @@ def test_every_reason_of_a_column_is_said_in_chinese():
             assert retold(text, LANGUAGES["en"]) == text
 
 
+def test_remarks_of_a_comparison_are_said_in_chinese():
+    n = len(Y)
+    more = ROWS.assign(id=[f"k{i}" for i in range(n)], none=None, longer=["one two three four"] * n)
+    more = more.assign(kg=[f"{k % 20} kg" for k in range(n)])
+    found = bw.compare(more, Y, models=["naive-bayes", "tan"], folds=2)
+    said = "\n".join(found.remarks(LANGUAGES["zh"]))
+    for name in ("id", "none", "longer", "kg"):
+        assert f"列 '{name}'" in said
+    left = re.sub(r"'\w+'|TAN|NaiveBayes|columns=\{[^}]*\}|kg", "", said)
+    assert not re.findall("[A-Za-z]{2,}", left), left
+
+
 def test_a_language_that_is_not_known_is_refused():
     with pytest.raises(bw.ParameterError, match=r"lang is 'de'; it can be one of \['en', 'zh'\]"):
         bw.GaussianNB().fit(NUMBERS, Y).explain(NUMBERS[:1], lang="de")

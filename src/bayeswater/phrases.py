@@ -233,6 +233,9 @@ REASONS: dict[str, str] = {}
 PARTS = frozenset({"what", "parts", "title", "reason"})
 """Places whose values are reasons themselves, or lists of them."""
 
+CLAUSES = frozenset({"clause", "hint"})
+"""Places whose value is one reason, with commas of its own."""
+
 
 def own_phrases(said: Mapping[str, tuple[str, str]]) -> None:
     """Add what one file says, in English and in Chinese."""
@@ -265,9 +268,12 @@ def _clause(text: str) -> str:
     for pattern, chinese in _patterns():
         found = pattern.fullmatch(text)
         if found:
-            values = {name: _listed(own) if name in PARTS else own for name, own in found.groupdict().items()}
-            return chinese.format(**values)
+            return chinese.format(**{name: _part(name, own) for name, own in found.groupdict().items()})
     return text
+
+
+def _part(name: str, text: str) -> str:
+    return _listed(text) if name in PARTS else _clause(text) if name in CLAUSES else text
 
 
 def _listed(text: str) -> str:

@@ -42,6 +42,27 @@ own_reasons(
         "a date: its time of day": "日期：一天中的时间",
         "{what}, written as {style}": "{what}，写作 {style}",
         "{n} different": "{n} 个不同的值",
+        "column {name} is left out: {clause}": "未读取列 {name}：{clause}",
+        "column {name} is left out: {clause}, so it names the rows": "未读取列 {name}：{clause}，它只是各行的名称",
+        "{n} columns ({names}) are left out: {clause}": "未读取 {n} 列（{names}）：{clause}",
+        "to keep it, say columns={how}": "若要保留，请写 columns={how}",
+        "read once later rows have one, or at once if you say how, for example columns={how}": (
+            "以后的行有值时读取，或指定读法，例如 columns={how}"
+        ),
+        "say how to read them, for example columns={how}": "请指定读法，例如 columns={how}",
+        "column {name} is left out: {clause}, but {hint}": "未读取列 {name}：{clause}；但{hint}",
+        "column {name} is read as numbers: {clause}, but {hint}": "列 {name} 读作数：{clause}；但{hint}",
+        "column {name} is read as dates: {clause}, but {hint}": "列 {name} 读作日期：{clause}；但{hint}",
+        "column {name} is read as {title}: {clause}, but {hint}": "列 {name} 读作{title}：{clause}；但{hint}",
+        "column {name} has one value and empty cells: empty is a state, as nothing else can tell rows apart": (
+            "列 {name} 只有一个值和空单元格：空被视为一种状态，因为没有别的可以区分各行"
+        ),
+        "{n} columns ({names}) have one value and empty cells: empty is a state, as nothing else can tell rows apart": (
+            "{n} 列（{names}）只有一个值和空单元格：空被视为一种状态，因为没有别的可以区分各行"
+        ),
+        "where it means that the value is not known, declare all states that are possible, or leave the column out": (
+            "若空表示值未知，请声明所有可能的状态，或不读取该列"
+        ),
     }
 )
 

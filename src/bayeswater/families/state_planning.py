@@ -26,9 +26,33 @@ from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
 from bayeswater.families.family import ColumnSettings, Settings
 from bayeswater.families.planning import FEW_VALUES, NAMED, plan_columns, warn_of_left_out
 from bayeswater.families.registry import OF_STATES, OF_TEXT, families_of
+from bayeswater.phrases import own_reasons
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.mutual_information import sparse_columns
 from bayeswater.typing import Array
+
+own_reasons(
+    {
+        "column {name} is left out: it is text ({what}), and {model} reads columns of states": (
+            "未读取列 {name}：它是文本（{what}），而 {model} 只读取状态列"
+        ),
+        "to keep it, say columns={how}, or use NaiveBayes": "若要保留，请写 columns={how}，或使用 NaiveBayes",
+        "column {name} has as many values as rows, {n}, so it names the rows and nothing is learned from it": (
+            "列 {name} 的取值与行数一样多（{n}），只是各行的名称，学不到什么"
+        ),
+        "leave it out: columns={how}": "请不要读取它：columns={how}",
+        "some columns have too many values to be the parent of another: {parts}": (
+            "有些列的取值太多，不能作为其他列的父列：{parts}"
+        ),
+        "some columns have too many values to be the parent of another, and depend on the class alone: {parts}": (
+            "有些列的取值太多，不能作为其他列的父列，只依赖于类别：{parts}"
+        ),
+        "{name} ({n} in {all} rows)": "{name}（{all} 行中有 {n} 个）",
+        "leave them out, columns={how}, or say who depends on whom, {way}": (
+            "请不要读取它们，columns={how}，或指定依赖关系，{way}"
+        ),
+    }
+)
 
 WIDE = 4096
 """Range of whole numbers up to which they are counted rather than sorted to see how many there are."""

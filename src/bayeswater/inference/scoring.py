@@ -13,7 +13,17 @@ from bayeswater.errors import ImpossibleEvidenceWarning, warn_user
 from bayeswater.inference.log_space import best_class, fall_back
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import block_map, row_blocks
+from bayeswater.phrases import own_reasons
 from bayeswater.typing import Array
+
+own_reasons(
+    {
+        "every class gives probability zero to {n} of {all} rows": "{all} 行中有 {n} 行在每个类别下概率都为零",
+        "their posterior is the prior. A smoothing over 0 keeps probabilities off zero": (
+            "它们的后验即先验。大于 0 的平滑可使概率不为零"
+        ),
+    }
+)
 
 SCORING_ROWS = 16_384
 """Rows scored at a time: the scores of a few classes stay in cache while they are normalised."""

@@ -19,10 +19,28 @@ from bayeswater.estimate.yardstick import NARROWEST
 from bayeswater.kernels.moments import FAINT
 from bayeswater.models.settings import require_flag
 from bayeswater.models.streaming.passes import Batches, Examples
+from bayeswater.phrases import own_reasons
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.typing import Array, is_number
+
+own_reasons(
+    {
+        "columns {names} are bound to one another, or nearly so: a covariance has a condition number of {n} or more, "
+        "so that {what}. Leave columns out that others tell already, or take shrinkage='auto'": (
+            "列 {names} 彼此（几乎）线性相关：协方差的条件数不小于 {n}，因此{what}。"
+            "请去掉多余的列，或用 shrinkage='auto'"
+        ),
+        "{n} of their directions tell nothing": "其中 {n} 个方向不含信息",
+        "few digits of their differences are right": "它们之差只有少数几位可靠",
+        "class {name} has no extent in {n} of {all} directions: {why}. There its variance is taken as {share} of what "
+        "is usual": "类别 {name} 在 {all} 个方向中的 {n} 个上没有散布；在那里方差取通常值的 {share} 倍",
+        "shrinkage='auto', a prior or a shared covariance estimate it better": (
+            "shrinkage='auto'、先验或共享协方差能估计得更好"
+        ),
+    }
+)
 
 AUTO, OAS, LEDOIT_WOLF = "auto", "oas", "ledoit_wolf"
 NAMED = (AUTO, OAS, LEDOIT_WOLF)

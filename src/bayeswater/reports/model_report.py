@@ -250,7 +250,7 @@ def _peers(rows: ReportedRows) -> Safe:
     y = rows.table.column(rows.target).to_pylist()
     found = compare(rows.X, y, models=["naive-bayes"], peers=True)
     title = say("peers rows", n=f"{found.n_rows:,}", classes=found.n_classes, folds=found.n_folds)
-    table = found.html(title, say("peers heads").split("|"), say("remarks"))
+    table = found.html(title, say("peers heads").split("|"), say("remarks"), rows.language)
     return section(say("peers"), note(say("peers note")), scrolled(table))
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswater.decision.intervals import Z
+from bayeswater.phrases import Language
 from bayeswater.web.fields import NOT_READ
-from bayeswater.web.plain import QuestionError
+from bayeswater.web.plain import QuestionError, language_of
 from bayeswater.web.subjects import ClassifierSubject
 
 if TYPE_CHECKING:
@@ -37,16 +38,16 @@ def ladder(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, An
         return {"state": "failed", "why": run.failure}
     if run.found is None:
         return {"state": "running", "n_done": run.n_done, "n_all": run.n_all, "model": run.step}
-    return {"state": "done", **_figures(run.found)}
+    return {"state": "done", **_figures(run.found, language_of(asked))}
 
 
-def _figures(found: "Comparison") -> dict[str, Any]:
+def _figures(found: "Comparison", language: Language) -> dict[str, Any]:
     models = []
     for one in found.contestants:
         mean, error = found.behind(one) if one.card is not None else (float("nan"), float("nan"))
         figures = ("name", "error", "log_loss", "ece", "brier", "fit_seconds", "n_parameters", "failure")
         models.append({**{name: getattr(one, name) for name in figures}, "behind": mean, "half": Z * error})
-    return {"models": models, "remarks": found.remarks(), "n_rows": found.n_rows, "n_folds": found.n_folds}
+    return {"models": models, "remarks": found.remarks(language), "n_rows": found.n_rows, "n_folds": found.n_folds}
 
 
 ANSWERS = {"ladder": ladder}

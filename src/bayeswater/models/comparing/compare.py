@@ -36,7 +36,16 @@ from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.semi_naive.tan import SPODE, TAN
 from bayeswater.models.settings import require_flag
 from bayeswater.models.streaming.fitting import whole_source
+from bayeswater.phrases import own_reasons
 from bayeswater.typing import Array
+
+own_reasons(
+    {
+        "Gaussian classes are of numbers alone, and left out: {reason}": "高斯类模型只用于数，未参加比较：{reason}",
+        "{name} holds none": "{name} 不是数",
+        "columns says how {name} is read": "columns 指定了 {name} 的读法",
+    }
+)
 
 
 @dataclass(frozen=True)

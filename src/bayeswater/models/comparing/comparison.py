@@ -21,7 +21,19 @@ from bayeswater.decision.scorecard import Scorecard
 from bayeswater.errors import DataError
 from bayeswater.markup import Safe, html_table
 from bayeswater.models.streaming.fitting import whole_source
+from bayeswater.phrases import EN, Language, own_reasons, retold
 from bayeswater.typing import Array
+
+own_reasons(
+    {
+        "{n} rows left out: no other row of the class to learn from": "{n} 行未计入：该类没有其他行可学",
+        "1 row left out: no other row of the class to learn from": "1 行未计入：该类没有其他行可学",
+        "{model}: gave probability 0 to what was true in {n} rows": "{model}：有 {n} 行的真实情况被赋予概率 0",
+        "{model}: gave probability 0 to what was true in 1 row": "{model}：有 1 行的真实情况被赋予概率 0",
+        "all": "所有模型",
+        "{n} models": "{n} 个模型",
+    }
+)
 
 TITLES = ("model", "error %", "log-loss", "behind the best", "ECE", "fit s", "predict s", "parameters", "kB")
 """Heads of the columns of the printed table."""
@@ -170,7 +182,7 @@ class Comparison:
         """Give the models that have no figures, and why."""
         return [(one.name, f"failed: {on_one_line(str(one.failure))}") for one in self.contestants if one.card is None]
 
-    def remarks(self) -> list[str]:
+    def remarks(self, language: Language = EN) -> list[str]:
         """Say what the figures do not: what was warned of, which rows were left out."""
         n = self.n_left_out
         lines = [f"{n} row{'s' * (n > 1)} left out: no other row of the class to learn from"] if n else []
@@ -179,16 +191,21 @@ class Comparison:
             for one in self.contestants
             if one.n_impossible
         ]
-        return [on_one_line(line) for line in (*self.notes, *lines, *self._warned())]
+        told = [retold(line, language) for line in (*self.notes, *lines)]
+        return [on_one_line(line) for line in (*told, *self._warned(language))]
 
-    def _warned(self) -> list[str]:
+    def _warned(self, language: Language) -> list[str]:
         """Warnings, each once: folds and models differ in a number or in the name of the model."""
         alike: dict[str, tuple[str, dict[str, None]]] = {}
         for one in self.contestants:
             for message in one.warnings:
                 key = re.sub(r"\d+", "#", message.replace(type(one.model).__name__, ""))
                 alike.setdefault(key, (message, {}))[1][one.name] = None
-        return [f"{self._who(names)}: {message}" for message, names in alike.values()]
+        say = Language.of(language.code).say  # rooms have languages of their own
+        return [
+            say("named", name=retold(self._who(names), language), what=retold(message, language))
+            for message, names in alike.values()
+        ]
 
     def _who(self, names: Collection[str]) -> str:
         if len(names) == len(self.contestants) > 1:
@@ -214,10 +231,12 @@ class Comparison:
     def _repr_html_(self) -> str:
         return self.html(self.title, TITLES, "remarks")
 
-    def html(self, title: str, heads: Sequence[str], remarks: str) -> Safe:
+    def html(self, title: str, heads: Sequence[str], remarks: str, language: Language = EN) -> Safe:
         """Give the figures as a table under a title and heads of one's own."""
         figures = html_table(heads, self.cells())
-        items = "".join(f"<li>{escape(line)}</li>" for line in (*map(": ".join, self.failures()), *self.remarks()))
+        items = "".join(
+            f"<li>{escape(line)}</li>" for line in (*map(": ".join, self.failures()), *self.remarks(language))
+        )
         more = f"<details><summary>{escape(remarks)}</summary><ul>{items}</ul></details>" if items else ""
         return Safe(f"<p>{escape(title)}</p>{figures}{more}")
 

@@ -292,11 +292,6 @@ const SAID = [
   ["{name} has no state {state}; did you mean {other}?", "{name} 没有状态 {state}；是指 {other} 吗？"],
   ["{name} has no state {state}; there are {others}", "{name} 没有状态 {state}；有 {others}"],
   ["the likelihoods of {name} are those of its states: {states}", "{name} 的似然须对应其状态：{states}"],
-  ["{n} rows left out: no other row of the class to learn from", "{n} 行未计入：该类没有其他行可学"],
-  ["1 row left out: no other row of the class to learn from", "1 行未计入：该类没有其他行可学"],
-  ["{model}: gave probability 0 to what was true in {n} rows", "{model}：有 {n} 行的真实情况被赋予概率 0"],
-  ["{model}: gave probability 0 to what was true in 1 row", "{model}：有 1 行的真实情况被赋予概率 0"],
-  ["{who}: column {name} is left out: {why}", "{who}：未读取列 {name}：{why}"],
 ].map(([english, chinese]) => [new RegExp("^" + english.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, "(?<$1>.+?)") + "$", "s"), chinese]);
 
 function said(text, lang) {
