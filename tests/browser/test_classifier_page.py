@@ -10,6 +10,8 @@ import pytest
 from tests.web.loans_page import loan_model, loan_subject
 
 from bayeswater import Loss, NaiveBayes
+from bayeswater.decision.intervals import Z
+from bayeswater.phrases import Language
 from bayeswater.web.exploring import Exploration
 from bayeswater.web.subjects import subject_of
 
@@ -198,6 +200,42 @@ def test_rows_are_sorted_filtered_opened_and_downloaded_without_formulas(tab, la
     page.locator("table.rows tbody tr").first.click()
     own.settled()
     assert page.locator(".view-row").count() == 1 and own.meters()
+
+
+@LANGUAGES
+def test_the_ladder_of_compare_is_climbed_in_the_background_and_shown_with_its_intervals(tab, lang):
+    own = tab(viewport={"width": 390, "height": 800})
+    page = own.show(view="compare", lang=lang).page
+    page.wait_for_selector("#view[data-answered]", timeout=120_000)
+    found = loan_subject().comparison.found
+    rows = page.locator("tbody tr")
+    assert rows.locator("th").all_inner_texts() == [one.name for one in found.contestants if one.failure is None]
+    for one, row in zip(found.contestants, rows.all(), strict=True):
+        behind = row.get_by_role("img").get_attribute("aria-label").split(" ± ")
+        mean, error = found.behind(one)
+        assert [float(part) for part in behind] == pytest.approx([mean, Z * error], rel=0.06, abs=1e-6)
+        assert float(row.locator("td").first.inner_text()) == pytest.approx(one.log_loss, rel=1e-3)
+    remarks = found.remarks(Language.of(lang))
+    assert page.locator("#view p.faint").all_inner_texts()[1:] == remarks
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_nothing_jumps_while_answers_come(tab):
+    sizes = {"width": 1360, "height": 900}, {"width": 390, "height": 844}
+    states = [{"view": view, "facts": FACTS} for view in ("row", "learned", "decisions", "rows")]
+    states.append({"subject": 2, "net": {"observed": [[1, 0]], "chosen": [0, 2], "best": True}})
+    for size in sizes:
+        own = tab(viewport=size)
+        own.page.add_init_script(
+            """window.jumped = 0;
+            new PerformanceObserver((list) => { for (const one of list.getEntries()) jumped += one.value; })
+              .observe({ type: "layout-shift", buffered: true });"""
+        )
+        for state in states:
+            own.show(**state)
+            own.page.wait_for_timeout(300)
+            # What a person notices begins at 0.1; a rounding of figures moves some of the words beside them.
+            assert own.page.evaluate("jumped") < 0.02, (size, state)
 
 
 def test_an_address_holds_the_state_and_two_browsers_do_not_disturb_each_other(tab):

@@ -4,9 +4,11 @@ from base64 import b64decode
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from tests.web.people_page import people
 
 from bayeswater import MixedNetwork, load
+from bayeswater.models.mixed_networks.mixed_answers import NumberDistribution
 from bayeswater.web.mixed_answers import ANSWERS, CURVE_PLACES
 from bayeswater.web.plain import QuestionError, as_json
 from bayeswater.web.subjects import subject_of
@@ -34,7 +36,9 @@ def test_states_and_numbers_given_what_is_observed_softly_known_and_set_are_thos
         if "does" not in known:
             places = np.linspace(found[HEIGHT]["low"], found[HEIGHT]["high"], CURVE_PLACES)
             assert found[HEIGHT]["curve"] == pytest.approx(height.pdf(places))
-    assert found[HEIGHT]["curve"] is None and found[WEIGHT]["sd"] == 0
+    assert found[HEIGHT]["curve"] is None and found[HEIGHT]["sd"] == found[WEIGHT]["sd"] == 0
+    many = NumberDistribution("x", np.full(5000, 1 / 5000), np.linspace(-1, 1, 5000), np.full(5000, 0.5))
+    assert many.pdf([0.3, 2.0]) == pytest.approx([norm(many.means, 0.5**0.5).pdf(x).mean() for x in (0.3, 2.0)])
 
 
 def test_arcs_trails_and_laws_are_those_of_the_graph_and_its_regressions():

@@ -220,7 +220,8 @@ class RowExplanation:
         if self.is_impossible:
             notes.append(say("row impossible"))
         if self.missing:
-            notes.append(say("left out missing", names=say("comma").join(map(on_one_line, self.missing))))
+            names = [on_one_line(column_told(name, self._language)) for name in self.missing]
+            notes.append(say("left out missing", names=say("comma").join(names)))
         if self.unseen:
             value_of = {one.column: one.value for one in self.contributions}
             cells = [f"{on_one_line(column)} {cell(value_of[column], self._language)}" for column in self.unseen]

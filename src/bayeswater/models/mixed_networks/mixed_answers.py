@@ -46,8 +46,8 @@ class NumberDistribution:
 
     @cached_property
     def mean(self) -> float:
-        """Mean."""
-        return float(self.weights @ self.means)
+        """Mean; to the last digit where all components have it."""
+        return float(self.means[0] if (self.means == self.means[0]).all() else self.weights @ self.means)
 
     @cached_property
     def variance(self) -> float:
