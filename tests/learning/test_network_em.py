@@ -230,6 +230,26 @@ def test_what_is_kept_has_a_limit_and_what_is_beyond_is_answered_all_the_same(mo
             np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
 
 
+def test_few_kinds_of_rows_go_to_the_loop_once_rounds_or_draws_are_many(monkeypatch):
+    network, asked = random_network(4, np.random.default_rng(3)), []
+
+    def spied(plain):
+        return lambda *given, use_loop: asked.append(use_loop) or plain(*given, use_loop=False)
+
+    monkeypatch.setattr(completions, "expect", spied(completions.expect))
+    monkeypatch.setattr(completions, "draw", spied(completions.draw))
+    codes = rows_of(network, 40, 0.0, np.random.default_rng(3))
+    codes[0] = network.cards[0]
+    rows = Expectation(codes, network.parents, network.cards)
+    for _ in range(1 + 2048 // np.unique(codes, axis=1).shape[1]):
+        rows.counts(uneven(network))
+    assert not asked[0] and asked[-1]
+    Expectation(np.repeat(codes[:, :1], 1000, axis=1), network.parents, network.cards).draw(
+        uneven(network), 3, np.random.default_rng(0)
+    )
+    assert asked[-1] and len(asked) == 2 + 2048 // np.unique(codes, axis=1).shape[1]
+
+
 @pytest.mark.parametrize("reach", [0, completions.PLACES_OF_A_ROW])
 def test_missing_cells_are_drawn_as_often_as_they_are_probable_together(reach, monkeypatch):
     monkeypatch.setattr(completions, "PLACES_OF_A_ROW", reach)

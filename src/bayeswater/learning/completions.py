@@ -31,7 +31,11 @@ MISSING_OF_A_PART = 2**12
 """Missing cells that a thread takes at a time."""
 
 FEW_MISSING = 64
-"""Missing cells up to which loops are not worth compiling."""
+"""Missing cells up to which loops are not worth compiling, unless rounds are many."""
+
+MANY_ROUNDS = 32
+"""Times that so few cells are answered for before loops are compiled: a hidden variable takes thousands, and cells of
+equal rows are drawn one by one."""
 
 
 class Completions:
@@ -57,8 +61,9 @@ class Completions:
         self._weight = np.bincount(kind, weight[rows], minlength=len(first))
         self._copied = rows[np.argsort(kind, kind="stable")]
         self._copied_start = starts_of(np.bincount(kind, minlength=len(first)))
-        missing = np.cumsum((self._codes >= self._families.cards).sum(axis=1))
-        self._use_loop = missing[-1:].sum() > FEW_MISSING
+        self._n_missing = (self._codes >= self._families.cards).sum(axis=1)
+        self._n_answered = 0
+        missing = np.cumsum(self._n_missing)
         ends = np.flatnonzero(np.diff(missing // MISSING_OF_A_PART, append=inf)) + 1
         self._parts = list(pairwise([0, *ends.tolist()]))
         self._kept: dict[tuple[int, int], list[tuple[slice, RowSteps]]] = {}
@@ -69,6 +74,7 @@ class Completions:
 
         Of these only the families without a missing cell are counted.
         """
+        self._n_answered += int(self._n_missing.sum())
         table, seen = self._table_of(factors), self._known > 0
         if not table[seen].all():
             raise impossible_rows()
@@ -92,6 +98,7 @@ class Completions:
     def draw(self, factors: Factors, copies: Array, rng: np.random.Generator) -> Array:
         """Draw missing cells into copies (n_variables, n_copies, n_rows), but for rows that are left to others."""
         table, state = self._table_of(factors), np.full(len(self._codes), TOO_SMALL, dtype=np.uint8)
+        self._n_answered += int(self._n_missing @ np.diff(self._copied_start)) * copies.shape[1]
         for part in self._parts:
             for rows, steps in self._laid_out(part):
                 copied_start = self._copied_start[rows.start : rows.stop + 1]
@@ -99,6 +106,10 @@ class Completions:
                     steps, table, self._families.cards, copied_start, self._copied, copies, rng, use_loop=self._use_loop
                 )
         return self._left(state)
+
+    @property
+    def _use_loop(self) -> bool:
+        return bool(max(self._n_missing.sum(), self._n_answered / MANY_ROUNDS) > FEW_MISSING)
 
     def _table_of(self, factors: Factors) -> Array:
         return factors.families.probabilities[: len(self._known)]

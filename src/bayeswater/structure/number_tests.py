@@ -154,5 +154,6 @@ class MixedTest:
 
 
 def _departure(statistic: float, degrees: float) -> Departure:
-    # Variances are of rows less parameters, so that a statistic may fall below 0, as bnlearn's does.
+    # Variances are of rows less parameters, and a number given states in part is a mixture that is taken for normal: so
+    # a statistic may fall below 0, as bnlearn's does.
     return Departure(statistic, degrees, float(chdtrc(degrees, max(0.0, statistic))))
