@@ -114,6 +114,9 @@ class Watch:
         self.controller, self.seconds = controller, seconds
         self.n_lines, self.dull = 0, Counter[str]()
         self.stop()
+        current = type(controller.cov).current
+        while (other := current()) is not None:  # a worker has a second one, that goes on where ours stops
+            other.stop()
         untraced = UNTRACED[:-1] if os.environ.get("BAYESWATER_COMPILE") == "0" else UNTRACED
         self.untraced = tuple(f"{TESTS / folder}{os.sep}" for folder in untraced)
         signal.signal(signal.SIGVTALRM, self.stop)
