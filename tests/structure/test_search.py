@@ -208,13 +208,25 @@ def test_the_forecast_counts_every_family_of_many_variables():
 def test_unknown_methods_and_trees_that_cannot_be_are_refused():
     with pytest.raises(ParameterError, match="choose one of auto, hill_climb"):
         search(local_scores(), knows(7), "simulated annealing")
-    with pytest.raises(ParameterError, match="takes no required"):
-        search(local_scores(), knows(7, required="a -> b"), "tree")
+    with pytest.raises(ParameterError, match="'b' has several required ones"):
+        search(local_scores(), knows(7, required="a -> b; c -> b"), "tree")
     assert not any(search(local_scores(), knows(7, max_parents=0), "tree").parents)
     with pytest.raises(ParameterError, match="takes no max_parents"):
         search(local_scores(), knows(7, max_parents=1), "pc")
-    with pytest.raises(ParameterError, match="equivalent graphs share"):
-        search(local_scores(name="k2"), knows(7), "tree")
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_tree_that_keeps_to_what_is_known_is_the_best_of_one_parent_each(seed):
+    rng = np.random.default_rng(seed)
+    scored = local_scores(name=("bic", "k2", "aic")[seed % 3])
+    arcs = [(x, y) for x in "abcdefg" for y in "abcdefg" if x != y]
+    forbidden = [arcs[i] for i in rng.choice(len(arcs), int(rng.integers(0, 20)), replace=False)]
+    before, after = sorted(rng.choice(list("abcdefg"), 2, replace=False).tolist())
+    required = [(before, after)] if seed % 2 and (before, after) not in forbidden else []
+    known = Knowledge.of(tuple("abcdefg"), required=required, forbidden=forbidden, max_parents=1)
+    found = search(scored, known, "tree")
+    assert found.score == pytest.approx(search(scored, known, "exact").score, rel=1e-12)
+    assert found.score == pytest.approx(scored.total(found.parents), rel=1e-12)
 
 
 def test_auto_takes_no_exact_search_over_more_subsets_than_it_can_hold():

@@ -8,7 +8,8 @@ programming over subsets (Silander and Myllymaki 2006): exact, and of 2^n steps.
 `chow_liu_tree` is the tree of the highest score: every variable has at most one parent (Chow and Liu 1968). For a score
 that equivalent graphs share, an arc gains the same in both directions, so the best tree is a maximum spanning tree of
 the gains; arcs that do not gain are left out, which makes it a forest. Of equal gains the arc to the earlier variable
-goes first. Each tree hangs from its earliest variable.
+goes first. Each tree hangs from its earliest variable. With knowledge, or another score, arcs have directions, and the
+best forest is a maximum branching (Edmonds 1967).
 """
 
 from collections import Counter
@@ -25,6 +26,7 @@ from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.hill_climbing import TIE, Parents
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.scores import Score
+from bayeswater.typing import Array
 
 MOST_VARIABLES = 28
 """Variables beyond which the subsets alone (9 bytes each) take over 2.3 GB, and all orders some minutes."""
@@ -154,14 +156,11 @@ def _bits(members: Iterable[int]) -> int:
 
 def chow_liu_tree(local_scores: FamilyScores, knowledge: Knowledge) -> Parents:
     """Find the best tree."""
-    if knowledge.required.any() or not (knowledge.allowed | np.eye(len(knowledge.names), dtype=bool)).all():
+    several = np.flatnonzero(knowledge.required.sum(axis=0) > 1)
+    if len(several):
         raise ParameterError(
-            "method='tree' takes no required or forbidden arcs and no tiers; use 'order' with max_parents=1"
-        )
-    if not local_scores.score.is_equivalent:
-        raise ParameterError(
-            "method='tree' needs a score that equivalent graphs share, such as 'bic' or 'bdeu', "
-            f"not {local_scores.score.name!r}"
+            f"method='tree' gives every variable one parent at most, but {knowledge.names[several[0]]!r} has several "
+            "required ones; take another method"
         )
     n = local_scores.n_variables
     none: frozenset[int] = frozenset()
@@ -170,6 +169,15 @@ def chow_liu_tree(local_scores: FamilyScores, knowledge: Knowledge) -> Parents:
     local_scores.columns([(y, none) for y in range(n)])
     gain = np.array([local_scores.column(y, none) - local_scores.column(y, none)[y] for y in range(n)])
     least = TIE * abs(local_scores.total([none] * n))
+    is_free = (knowledge.allowed | np.eye(n, dtype=bool)).all() and not knowledge.required.any()
+    if not (is_free and local_scores.score.is_equivalent):
+        required = knowledge.required.T
+        must = required.any(axis=1)
+        may = np.where(must[:, None], required, knowledge.allowed.T & (gain > least))
+        # One more variable stands above all others, as the parent of those that need none.
+        weight = np.full((n + 1, n + 1), -np.inf)
+        weight[:n, :n], weight[:n, n] = np.where(may, gain, -np.inf), np.where(must, -np.inf, 0.0)
+        return tuple(frozenset() if x == n else frozenset([x]) for x in _branching(weight).tolist())
     # Prim's rule from the earliest variable of each tree; gain[y, x] of the variables x outside to their best y inside.
     inside = np.zeros(n, dtype=bool)
     parents = [none] * n
@@ -186,3 +194,37 @@ def chow_liu_tree(local_scores: FamilyScores, knowledge: Knowledge) -> Parents:
         better = ~inside & (gain[:, y] > np.maximum(best, 0.0) + least)
         best[better], best_parent[better] = gain[better, y], y
     return tuple(parents)
+
+
+def _branching(weight: Array) -> Array:
+    """Parent of each variable but the last, above all: arcs of the greatest sum of ``weight[child, parent]``."""
+    n = len(weight) - 1
+    parent = np.argmax(weight[:n], axis=1)
+    # Going up from a variable that is on a cycle, or below one, never ends at the last.
+    top = np.append(parent, n)
+    for _ in range(n.bit_length()):
+        top = top[top]
+    lost = np.flatnonzero(top[:n] < n)
+    if not len(lost):
+        return parent
+    on_cycle = np.zeros(n + 1, dtype=bool)
+    node = int(top[lost[0]])
+    while not on_cycle[node]:
+        on_cycle[node] = True
+        node = int(parent[node])
+    # The cycle becomes one variable: whoever enters it at y gains weight[y, x] in place of the arc of y in the cycle.
+    cycle, rest = np.flatnonzero(on_cycle), np.flatnonzero(~on_cycle)
+    entering = weight[np.ix_(cycle, rest)] - weight[cycle, parent[cycle]][:, None]
+    leaving = weight[np.ix_(rest, cycle)]
+    smaller = np.full((len(rest) + 1,) * 2, -np.inf)  # the cycle first
+    smaller[1:, 1:], smaller[0, 1:], smaller[1:, 0] = (
+        weight[np.ix_(rest, rest)],
+        entering.max(axis=0),
+        leaving.max(axis=1),
+    )
+    found = _branching(smaller)
+    entry = int(found[0]) - 1
+    parent[cycle[np.argmax(entering[:, entry])]] = rest[entry]
+    for y, x in zip(rest[:-1].tolist(), found[1:].tolist(), strict=True):
+        parent[y] = cycle[np.argmax(weight[y, cycle])] if x == 0 else rest[x - 1]
+    return parent
