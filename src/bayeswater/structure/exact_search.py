@@ -172,7 +172,7 @@ def chow_liu_tree(local_scores: FamilyScores, knowledge: Knowledge) -> Parents:
     is_free = (knowledge.allowed | np.eye(n, dtype=bool)).all() and not knowledge.required.any()
     if not (is_free and local_scores.score.is_equivalent):
         required = knowledge.required.T
-        must = required.any(axis=1)
+        must = required.sum(axis=1) > 0
         may = np.where(must[:, None], required, knowledge.allowed.T & (gain > least))
         # One more variable stands above all others, as the parent of those that need none.
         weight = np.full((n + 1, n + 1), -np.inf)
