@@ -8,11 +8,11 @@ import tomllib
 from pathlib import Path
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
-REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:\[[\w,]+\])?>=(?P<version>[\d.]+)(?:,<[\d.]+)?")
+REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:\[[\w,]+\])?>=(?P<version>[\d.]+)(?:,<[\d.]+)?(?:; .+)?")
 
 
 def oldest(requirement: str) -> str:
-    """Pin a requirement to its lower bound; constraints name no extras."""
+    """Pin a requirement to its lower bound; constraints name no extras and no platforms."""
     found = REQUIREMENT.fullmatch(requirement)
     if found is None:
         raise SystemExit(f"{requirement!r} in pyproject.toml has no lower bound of the form name>=version")
