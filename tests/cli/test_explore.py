@@ -31,11 +31,14 @@ def test_a_model_and_its_rows_are_served_until_control_c(tmp_path):
     address = process.stdout.readline().strip()
     with httpx.Client(follow_redirects=True, timeout=60) as browser:
         assert "<main" in browser.get(address).text
-        told = browser.get(f"{address.partition('?')[0]}api/subjects").json()
+        base = address.partition("/?")[0]
+        told = browser.get(f"{base}/api/subjects").json()
+        begun = browser.post(f"{base}/api/0/compare/ladder", json={}, headers={"Origin": base}).json()
     assert told["lang"] == "zh"
     subject = told["subjects"][0]
     assert (subject["name"], subject["target"], subject["n_rows"]) == ("loans.bayes", "outcome", 200)
     assert subject["views"] == ["row", "learned", "decisions", "rows", "compare"]
+    assert begun["state"] == "running"  # what is worked out holds nobody up
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 0 and errors.endswith("ended\n") and "Traceback" not in errors

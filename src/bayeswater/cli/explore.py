@@ -1,5 +1,7 @@
 """``bayeswater explore``: a model or a network as a local page."""
 
+import os
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -45,16 +47,17 @@ def explore(
     if model is not None and not Path(model).exists():
         raise ModelFileError(f"{model}: there is no such file")
     page = Exploration(port=port, lang=lang)
-    print(page.address, flush=True)
-    say("Ctrl-C ends it.")
-    if open:  # it is there at once, and filled when the model has come
-        page.open()
     try:
         with page:
+            print(page.address, flush=True)
+            say("Ctrl-C ends it.")
+            if open:  # it is there at once, and filled when the model has come
+                page.open()
             page.show(built_in() if model is None else [_subject(model, list(rows), target, reading)])
             page.wait()
     except KeyboardInterrupt:
         say("ended")
+        os._exit(0)  # at once: nothing is half-written, and what threads still work out is for nobody
 
 
 def _subject(path: str, data: list[str], target: str | None, reading: ReadingOptions) -> "Subject":
@@ -96,7 +99,11 @@ def built_in() -> "list[Subject]":
     from bayeswater.web.subjects import subject_of
 
     applications, messages = loans(), load_messages()
-    of_loans = NaiveBayes(calibrate=True).fit(applications.drop_columns(["outcome"]), applications.column("outcome"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a column that is left out, which the page tells
+        of_loans = NaiveBayes(calibrate=True).fit(
+            applications.drop_columns(["outcome"]), applications.column("outcome")
+        )
     of_messages = NaiveBayes(calibrate=True).fit(messages.select(["text"]), messages.column("label"))
     return [
         subject_of(of_loans, applications, target="outcome", name="loans"),

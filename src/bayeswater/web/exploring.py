@@ -57,7 +57,7 @@ class Exploration:
         self.access = Access(self._socket.getsockname()[1], in_frames=in_notebook())
         app = application(self._coming, self.access, lang)
         config = uvicorn.Config(
-            app, log_level="critical", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=1
+            app, log_level="critical", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=0
         )
         self._server = uvicorn.Server(config)
         self._thread = Thread(target=self._server.run, args=([self._socket],), daemon=True)
