@@ -11,7 +11,7 @@ from bayeswater.data.sources import json_lines
 from bayeswater.data.sources.recognising import local_rows, open_source
 from bayeswater.data.sources.source import TypesWidened
 from bayeswater.data.sources.whole import whole_table
-from bayeswater.errors import DataError, SchemaError
+from bayeswater.errors import BayesWarning, DataError, SchemaError
 
 
 def piped(content: bytes | str, **options: Any) -> Any:
@@ -164,3 +164,18 @@ def test_numbers_are_read_beside_numbers_that_are_written(tmp_path):
     (tmp_path / "2.jsonl").write_text('{"x": "1,50 €"}\n{"x": "2,25 €"}\n')
     rows = local_rows([tmp_path / "1.jsonl", tmp_path / "2.jsonl"])
     assert whole_table(rows, ["x"], "test", "").column("x").to_pylist() == [2.0, 3.0, 1.5, 2.25]
+
+
+def test_times_with_a_zone_are_in_utc_also_where_the_zone_comes_late(tmp_path, monkeypatch):
+    monkeypatch.setattr(json_lines, "BLOCK_BYTES", 128)
+    path = tmp_path / "a.jsonl"
+    local = [{"at": f"2023-01-1{n}T10:20:30", "own": f"2023-01-1{n}T10:20:30"} for n in range(4)]
+    late = [{"at": "2023-01-20T10:20:30+02:00", "own": "2023-01-20T10:20:30"}] * 2
+    path.write_text("".join(json.dumps(row) + "\n" for row in local + late))
+    with pytest.warns(BayesWarning, match="'at' have a zone"):
+        table = whole_table(local_rows(path), ["at", "own"], "", "")
+    assert table.schema.field("at").type == pa.timestamp("us", "UTC")
+    assert str(table["at"][-1]) == "2023-01-20 08:20:30+00:00"
+    assert table.schema.field("own").type.tz is None
+    monkeypatch.undo()
+    assert local_rows(path).schema.field("at").type == pa.timestamp("us", "UTC")

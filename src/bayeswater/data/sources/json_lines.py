@@ -6,6 +6,7 @@ objects is read as lines, too (`json_arrays`).
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,10 @@ DEEPEST = 200
 NO_SIGNS = bytes(set(range(256)) - set(b'[]{}"'))
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+ZONE = r":\d\d(?:[.,]\d+)?(?:Z|[-+]\d\d:?\d\d)$"
+ZONE_IN_BLOCK = re.compile(ZONE.replace("$", '"').encode())
+"""What a time with a zone ends in; Arrow would drop the zone."""
 
 
 class JsonLinesSource(Source):
@@ -83,6 +88,8 @@ class JsonLinesSource(Source):
 
         def parsed(block: tuple[int, bytes]) -> "pa.Table | pa.ArrowInvalid":
             try:
+                if zoned := _zoned(block[1], stored):
+                    return pa.ArrowInvalid(f"times of {zoned[0]!r} have a zone")
                 return _parsed(block[1], stored, "error" if is_whole else "ignore")
             except pa.ArrowInvalid as misfit:  # told in its turn, when the lines before it are counted
                 return misfit
@@ -165,7 +172,9 @@ class JsonLinesSource(Source):
         import pyarrow as pa
 
         try:
-            return _parsed(block, None, "infer").schema
+            found = _parsed(block, None, "infer").schema
+            zoned = _zoned(block, found)
+            return pa.schema([pa.field(one.name, pa.string()) if one.name in zoned else one for one in found])
         except pa.ArrowInvalid as error:
             self._require_objects(block, n_lines)
             raise DataError(f"{self.name}: after line {n_lines}: {error}") from None
@@ -235,6 +244,18 @@ def _parsed(block: bytes, schema: "pa.Schema | None", others: str) -> "pa.Table"
         pyarrow.json.ReadOptions(use_threads=False, block_size=len(block) + 1),
         pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others),
     )
+
+
+def _zoned(block: bytes, schema: "pa.Schema") -> list[str]:
+    """Name the columns of points in time of which a cell has a zone: they are read as text is, all in UTC."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    moments = [field.name for field in schema if pa.types.is_timestamp(field.type)]
+    if not moments or not ZONE_IN_BLOCK.search(block):
+        return []
+    written = _parsed(block, pa.schema([(name, pa.string()) for name in moments]), "ignore")
+    return [name for name in moments if pc.any(pc.match_substring_regex(written.column(name), ZONE)).as_py()]
 
 
 def _is_deep(block: bytes) -> bool:
