@@ -5,6 +5,7 @@ import codecs
 import pyarrow as pa
 import pytest
 
+import bayeswater
 from bayeswater.data.sources import delimited
 from bayeswater.data.sources.recognising import open_source
 from bayeswater.data.sources.source import TypesWidened
@@ -33,15 +34,21 @@ def test_a_mark_at_the_beginning_tells_the_encoding(tmp_path, mark, encoding):
     assert read(path) == [{"name": "Köln", "zahl": 1}, {"name": "北京", "zahl": 2}]
 
 
-@pytest.mark.parametrize("n_rows", [30, 9_000])
-def test_lines_of_another_encoding_among_utf_8_are_refused_by_the_first(tmp_path, monkeypatch, n_rows):
+@pytest.mark.parametrize(("n_rows", "n_others"), [(30, 1), (9_000, 1), (30, 300), (3_000, 9_000)])
+def test_lines_of_another_encoding_among_utf_8_are_refused_by_the_first(tmp_path, monkeypatch, n_rows, n_others):
     monkeypatch.setattr(delimited, "INFERRED_BYTES", 2**14)
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**14 + 2)  # the second begins within a character
     path = tmp_path / "joined.csv"
-    path.write_bytes(b"stadt;x\n" + "Köln;1\n".encode() * n_rows + "Köln;2\n".encode("cp1252"))
+    path.write_bytes(b"stadt;x\n" + "Köln;1\n".encode() * n_rows + "Köln;2\n".encode("cp1252") * n_others)
     said = rf"is text in UTF-8, but line {n_rows + 2} is not: b'K\\xf6ln;2'; write all of it"
     with pytest.raises(DataError, match=said):
         read(path)
+
+
+def test_german_is_not_taken_for_the_text_of_neighbours_that_has_the_same_bytes(tmp_path):
+    path = tmp_path / "german.csv"
+    path.write_bytes(b"stadt;x\n" + "München und so weiter;1\n".encode("cp1252") * 600)
+    assert "read as cp1252" in bayeswater.read_table(path).report.notes[0]
 
 
 def test_dates_alone_tell_chinese(tmp_path):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 from bayeswater.data.column_types import Misfit, said_by_types
 from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.sources.arrow_csv import CsvForm
-from bayeswater.data.sources.encodings import UTF_8, found_encoding, is_utf_8, marked_encoding, not_in_encoding
+from bayeswater.data.sources.encodings import UTF_8, found_encoding, is_utf_8, marked_encoding, n_signs, not_in_encoding
 from bayeswater.data.sources.layout import MOST_LINES_ABOVE, Layout, found_layout
 from bayeswater.data.sources.odd_rows import (
     RAGGED,
@@ -118,9 +118,9 @@ class DelimitedSource(Source):
             self.note(f"the text is UTF-8, and not {self.likely} as the files that the model has learned from")
         return told or UTF_8
 
-    def _found_encoding(self, content: bytes, n_lines: int) -> str:
+    def _found_encoding(self, content: bytes, n_lines: int, n_signs_above: int = 0) -> str:
         """Find the encoding of text that is not UTF-8, behind so many lines."""
-        found = found_encoding(content, f"{self.name}: the file", self.expected, self.likely, n_lines)
+        found = found_encoding(content, f"{self.name}: the file", self.expected, self.likely, n_lines, n_signs_above)
         if found != self.likely:  # else it is settled
             other = f" and not as {self.likely}, as the files that the model has learned from" * bool(self.likely)
             self.note(
@@ -445,13 +445,14 @@ class DelimitedSource(Source):
         """Read text again that turns out not to be UTF-8, in the encoding that it looks like."""
         if self.reading.encoding is not None or not self.can_be_reread:
             raise self._not_in_encoding(where)
-        n_lines, rest = 0, b""
+        n_lines, n_above, rest = 0, 0, b""
         for piece in self._raw(0):
             other = rest + piece  # whole lines but for the last: a piece may begin within a character
             if not is_utf_8(other):
                 break
+            n_above += n_signs(other.decode(errors="ignore"))
             n_lines, rest = n_lines + other.count(NEWLINE), other[other.rfind(NEWLINE) + 1 :]
-        found = self._found_encoding(other, n_lines)
+        found = self._found_encoding(other, n_lines, n_above)
         self._look_again()
         self._encoding = found
         raise TypesWidened(f"{self.name}: {where} is not text in {UTF_8}; the file is read again as {found}")

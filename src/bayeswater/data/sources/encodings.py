@@ -53,6 +53,9 @@ CHINESE_DATE = re.compile(r"\d年\d{1,2}月")
 MOSTLY = 5
 """Times that UTF-8 must be right where it is wrong once, in text of which only some lines are in another encoding."""
 
+NO_CHANCE = 5
+"""Signs above the first wrong line that are right in UTF-8, which those of another encoding are not by chance."""
+
 KOREAN_SIGNS = 24
 """Signs from which on it is no chance that all of them are Korean."""
 
@@ -95,9 +98,16 @@ def _is_wide(content: bytes) -> bool:
 
 
 def found_encoding(
-    content: bytes, where: str, expected: Iterable[str] = (), likely: str | None = None, n_above: int = 0
+    content: bytes,
+    where: str,
+    expected: Iterable[str] = (),
+    likely: str | None = None,
+    n_above: int = 0,
+    n_signs_above: int = 0,
 ) -> str:
-    """Find the encoding of text that is not UTF-8, by the lines in which it shows, with so many lines above it.
+    """Find the encoding of text that is not UTF-8, by the lines in which it shows.
+
+    Above it are so many lines, and in them so many signs beyond ASCII, all of them right in UTF-8.
 
     Names of columns that are `expected` decide, where text has them in some encodings alone. The encoding that is
     `likely`, of other files of the same table, is taken unless the text looks like another one far more.
@@ -107,7 +117,7 @@ def found_encoding(
     DataError
         Where it is text in none of those that are looked for.
     """
-    _require_one_encoding(content, where, n_above)
+    _require_one_encoding(content, where, n_above, n_signs_above)
     is_wide = _is_wide(content)
     lines = [content] if is_wide else [line for line in content.splitlines() if not line.isascii()]
     shown = b"\n".join(lines)[:LOOKED_AT]
@@ -131,15 +141,25 @@ def found_encoding(
         from charset_normalizer import from_bytes
 
         found = from_bytes(shown, cp_isolation=best, threshold=1.0).best()
-        best = best if found is None else [found.encoding]
+        best = best if found is None or _are_alike(shown, found.encoding, best[0]) else [found.encoding]
     return known_encoding(best[0])
 
 
-def _require_one_encoding(content: bytes, where: str, n_above: int) -> None:
+def _are_alike(content: bytes, encoding: str, other: str) -> bool:
+    """Say whether bytes are the same text in both, as German is in cp1250 and cp1252."""
+    return content.decode(encoding, errors="ignore") == content.decode(other, errors="ignore")
+
+
+def n_signs(text: str) -> int:
+    """Count the signs beyond ASCII."""
+    return 0 if text.isascii() else sum(not sign.isascii() for sign in text)
+
+
+def _require_one_encoding(content: bytes, where: str, n_above: int, n_signs_above: int) -> None:
     """Refuse text in UTF-8 with lines of another encoding among it, as of files that were put together."""
     text = codecs.getincrementaldecoder(UTF_8)("replace").decode(content)
-    n_strange = text.count("\ufffd")
-    if n_strange and sum(not sign.isascii() for sign in text) > MOSTLY * n_strange:
+    n_strange, n_right = text.count("\ufffd"), n_signs_above + n_signs(text.partition("\ufffd")[0])
+    if n_strange and (n_right >= NO_CHANCE or n_signs(text) > MOSTLY * n_strange):
         lines = content.splitlines()
         place = next(place for place, line in enumerate(lines) if not _is_text_in(UTF_8, line + b"\n"))
         raise DataError(
