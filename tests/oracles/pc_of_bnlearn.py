@@ -10,7 +10,6 @@ v-structures the port passes over (see docs/structure_learning.md).
 """
 
 import json
-from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,17 +24,12 @@ SIGNIFICANCE = 0.05
 
 
 class Case(NamedTuple):
-    """Arcs are words of two letters, the parent first; an edge without a direction is there both ways.
-
-    Where tests and knowledge contradict one another, bnlearn leaves edges without a direction although only one is
-    left; `agrees` tells that they do not, and the answer is the graph of an equivalence class with what is known.
-    """
+    """Arcs are words of two letters, the parent first; an edge without a direction is there both ways."""
 
     table: int
     required: str
     forbidden: str
     arcs: str
-    agrees: bool
 
 
 def answers() -> list[Case]:
@@ -70,21 +64,6 @@ def has_cycle(arcs: list[str]) -> bool:
     return not is_acyclic([{NAMES.index(a) for a, b in arcs if b == child and b + a not in arcs} for child in NAMES])
 
 
-def has_extension(arcs: list[str]) -> bool:
-    """Whether the edges without a direction can all be given one without a cycle or a new v-structure."""
-    edges = [arc for arc in arcs if arc[0] < arc[1] and arc[::-1] in arcs]
-    fixed = [arc for arc in arcs if arc[::-1] not in arcs]
-    joined = {frozenset(arc) for arc in arcs}
-
-    def v_structures(own: list[str]) -> set[tuple[str, str, str]]:
-        ends = [(a, c, b) for a, c in own for b, d in own if c == d and a < b]
-        return {(a, c, b) for a, c, b in ends if frozenset(a + b) not in joined}
-
-    turns = product((1, -1), repeat=len(edges))
-    ways = ([*fixed, *(arc[::turn] for arc, turn in zip(edges, each, strict=True))] for each in turns)
-    return any(not has_cycle(way) and v_structures(way) == v_structures(fixed) for way in ways)
-
-
 def main(n_tables: int = 12, crossings: int = 25) -> None:
     """Ask bnlearn-port, and write what it says."""
     import pandas as pd
@@ -101,7 +80,7 @@ def main(n_tables: int = 12, crossings: int = 25) -> None:
             lists = {"whitelist": [*map(tuple, required)] or None, "blacklist": [*map(tuple, forbidden)] or None}
             arcs = sorted(a + b for a, b in pybnlearn.pc_stable(frame, test="mi", alpha=SIGNIFICANCE, **lists).arcs)
             if not has_cycle(arcs):
-                found.append(Case(table, " ".join(required), " ".join(forbidden), " ".join(arcs), has_extension(arcs)))
+                found.append(Case(table, " ".join(required), " ".join(forbidden), " ".join(arcs)))
     ANSWERS.write_text("[\n" + ",\n".join(map(json.dumps, found)) + "\n]\n")
 
 

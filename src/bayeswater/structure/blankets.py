@@ -31,7 +31,7 @@ from bayeswater.kernels.remainders import ROUNDING
 from bayeswater.structure.equivalence import PartlyDirected
 from bayeswater.structure.independence import PairTest
 from bayeswater.structure.knowledge import Knowledge
-from bayeswater.structure.pc_stable import Partings, Watch, directed, tested_v_structures
+from bayeswater.structure.pc_stable import Partings, Watch, direct, tested_v_structures
 from bayeswater.typing import Array
 
 Near = list[set[int]]
@@ -81,32 +81,31 @@ Blanket = Callable[[TestAnswers, int, list[int], set[int]], set[int]]
 
 def grow_shrink(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> set[int]:
     """Let any variable join that depends, and then any leave that does not."""
-    blanket = set(fixed)
+    blanket, joined = set(fixed), list[int]()
     while (new := next((y for y in others if y not in blanket and ask.depend(x, y, blanket)), None)) is not None:
         blanket.add(new)
-    while (old := _first_to_leave(ask, x, blanket, fixed)) is not None:
+        joined.append(new)
+    while (old := next((y for y in joined if not ask.depend(x, y, blanket - {y})), None)) is not None:
         blanket.discard(old)
+        joined.remove(old)
     return blanket
-
-
-def _first_to_leave(ask: TestAnswers, x: int, blanket: set[int], fixed: set[int]) -> int | None:
-    return next((y for y in sorted(blanket - fixed) if not ask.depend(x, y, blanket - {y})), None)
 
 
 def iamb(ask: TestAnswers, x: int, others: list[int], fixed: set[int], *, inter: bool = False) -> set[int]:
     """Let the variable join that depends most, one after the other; others leave in the end, or each time."""
-    blanket, been = set(fixed), {frozenset(fixed)}
+    blanket, joined, been = set(fixed), list[int](), {frozenset(fixed)}
     while free := [y for y in others if y not in blanket]:
         new = min(free, key=lambda y: ask.p_value(x, y, blanket))
         if not ask.depend(x, new, blanket):
             break
         blanket.add(new)
         if inter:
-            _leave(ask, x, blanket, fixed | {new})
-            if frozenset(blanket) in been:  # tests that contradict one another lead round in a circle
-                break
-            been.add(frozenset(blanket))
-    _leave(ask, x, blanket, fixed)
+            _leave(ask, x, blanket, joined)
+        joined.append(new)
+        if frozenset(blanket) in been:  # tests that contradict one another lead round in a circle
+            break
+        been.add(frozenset(blanket))
+    _leave(ask, x, blanket, joined)
     return blanket
 
 
@@ -115,10 +114,12 @@ def inter_iamb(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> 
     return iamb(ask, x, others, fixed, inter=True)
 
 
-def _leave(ask: TestAnswers, x: int, blanket: set[int], stay: set[int]) -> None:
-    for y in sorted(blanket - stay):
+def _leave(ask: TestAnswers, x: int, blanket: set[int], joined: list[int]) -> None:
+    """Let those leave, the first that joined first, that do not depend given the others."""
+    for y in list(joined):
         if not ask.depend(x, y, blanket - {y}):
             blanket.discard(y)
+            joined.remove(y)
 
 
 def mmpc(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> set[int]:
@@ -177,8 +178,8 @@ def _is_parted(ask: TestAnswers, x: int, y: int, near: Near) -> bool:
 
 def by_blankets(
     test: PairTest, knowledge: Knowledge, significance: float, method: str, watch: Watch = lambda: True
-) -> tuple[tuple[frozenset[int], ...], int]:
-    """Find a graph by blankets: parents of every variable, and the number of tests made."""
+) -> tuple[PartlyDirected, int]:
+    """Find a graph by blankets, and count the tests: what they leave without a direction has none."""
     ask = TestAnswers(test, significance, watch)
     around = Surroundings.of(ask, knowledge, method)
     graph = _joined(around.neighbours)
@@ -186,7 +187,8 @@ def by_blankets(
     partings = Partings(test, significance)
     # Parents and children tell not of blankets: a set that parts two is looked for among the neighbours of either.
     meeting = tested_v_structures(graph, partings, watch) if method == "mmpc" else _meeting(graph, ask, around)
-    return directed(graph, meeting, knowledge), len(ask.of) + partings.n_tests
+    direct(graph, meeting)
+    return graph, len(ask.of) + partings.n_tests
 
 
 def _joined(neighbours: Near) -> PartlyDirected:
@@ -217,8 +219,8 @@ def nearby(test: PairTest, knowledge: Knowledge, significance: float, watch: Wat
     return square & knowledge.allowed, len(ask.of)
 
 
-def aracne(test: PairTest, knowledge: Knowledge) -> tuple[tuple[frozenset[int], ...], int]:
-    """Join all pairs but the weakest of any three: parents of every variable, and the number of pairs counted."""
+def aracne(test: PairTest, knowledge: Knowledge) -> tuple[PartlyDirected, int]:
+    """Join all pairs but the weakest of any three, and count the pairs."""
     n = len(knowledge.names)
     information = np.zeros((n, n))
     pairs = list(combinations(range(n), 2))
@@ -234,4 +236,5 @@ def aracne(test: PairTest, knowledge: Knowledge) -> tuple[tuple[frozenset[int], 
         if allowed[x, y] and (required[x, y] or information[x, y] >= beside.max() - tie):
             graph.join(x, y)
     graph.direct_known(knowledge)
-    return directed(graph, (), knowledge), len(pairs)
+    graph.follow()
+    return graph, len(pairs)

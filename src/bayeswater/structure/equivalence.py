@@ -76,22 +76,24 @@ class PartlyDirected:
                 self.direct(x, y)
 
     def follow(self) -> None:
-        """Direct what follows, round after round until nothing does; where rules contradict, the first one holds.
+        """Direct what follows, round after round until nothing does.
 
-        A round goes by the arcs that were there when it began, so the order of the nodes does not show. An edge that
-        one rule asks for both ways stays as it is.
+        A round goes by the arcs that were there when it began, so the order of the nodes does not show. An edge stays
+        as it is where either direction would close a cycle or make a new v-structure: tests, or tests and knowledge,
+        contradict one another there.
         """
         rules = (self.leads, self._would_meet, self._would_meet_beside, self._would_meet_behind)
         while any(self._follow(rule) for rule in rules):
             pass
 
     def _follow(self, must_lead: Callable[[int, int], bool]) -> bool:
-        must = {(x, y) for x, y in self.edges() if must_lead(x, y)}
-        agreed = [(x, y) for x, y in sorted(must) if (y, x) not in must]
-        for x, y in agreed:
-            is_turned = self.leads(y, x)  # or arcs of this round would close a cycle
-            self.direct(*((y, x) if is_turned else (x, y)))
-        return bool(agreed)
+        must = [(x, y) for x, y in self.edges() if must_lead(x, y) and not self._would_meet(y, x)]
+        n_directed = 0
+        for x, y in sorted(must):
+            if not self.leads(y, x):  # arcs of this round may do so, too
+                self.direct(x, y)
+                n_directed += 1
+        return n_directed > 0
 
     def _would_meet(self, x: int, y: int) -> bool:
         """Whether y -> x would be a new v-structure with a parent of x."""
@@ -124,6 +126,10 @@ class PartlyDirected:
             left.discard(last)
             parents[last] = frozenset(y for y in self.around(last) & left if knowledge.allowed[y, last])
         return tuple(parents)
+
+    def frozen(self, names: tuple[str, ...]) -> "EquivalenceClass":
+        """Give the graph with names, to look at and to compare."""
+        return EquivalenceClass(names, tuple(map(frozenset, self.parents)), tuple(map(frozenset, self.neighbours)))
 
     def _can_stand_last(self, x: int, left: set[int]) -> bool:
         """Whether no arc leads from x, and who has an edge with it is joined to all others around it."""
@@ -189,7 +195,7 @@ def equivalence_class(dag: Dag, knowledge: Knowledge | None = None) -> Equivalen
     if knowledge is not None:
         graph.direct_known(knowledge)
         graph.follow()
-    return EquivalenceClass(dag.names, tuple(map(frozenset, graph.parents)), tuple(map(frozenset, graph.neighbours)))
+    return graph.frozen(dag.names)
 
 
 def _compelled(dag: Dag) -> list[Nodes]:

@@ -59,27 +59,25 @@ class Partings:
 
 def pc_stable(
     test: PairTest, knowledge: Knowledge, significance: float, watch: Watch = lambda: True
-) -> tuple[tuple[frozenset[int], ...], int]:
-    """Find a graph by tests: parents of every variable, and the number of tests made."""
+) -> tuple[PartlyDirected, int]:
+    """Find a graph by tests, and count them: what they leave without a direction has none."""
     graph, partings = PartlyDirected(len(knowledge.names)), Partings(test, significance)
     for x, y in combinations(range(len(graph)), 2):
         if knowledge.allowed[x, y] or knowledge.allowed[y, x]:
             graph.join(x, y)
     _part(graph, partings, knowledge, watch)
     graph.direct_known(knowledge)
-    return directed(graph, tested_v_structures(graph, partings, watch), knowledge), partings.n_tests
+    direct(graph, tested_v_structures(graph, partings, watch))
+    return graph, partings.n_tests
 
 
-def directed(
-    graph: PartlyDirected, meeting: Iterable[tuple[float, int, int, int]], knowledge: Knowledge
-) -> tuple[frozenset[int], ...]:
-    """Direct v-structures (p-value, a, c, b), the least p-value first, what follows from them, and what is left."""
+def direct(graph: PartlyDirected, meeting: Iterable[tuple[float, int, int, int]]) -> None:
+    """Direct v-structures (p-value, a, c, b), the least p-value first, and what follows from them."""
     for _, a, c, b in sorted(meeting, key=lambda found: found[0]):
         if not graph.children[c] & {a, b} and not (graph.leads(c, a) or graph.leads(c, b)):
             graph.direct(a, c)
             graph.direct(b, c)
     graph.follow()
-    return graph.extension(knowledge)
 
 
 def _part(graph: PartlyDirected, partings: Partings, knowledge: Knowledge, watch: Watch) -> None:

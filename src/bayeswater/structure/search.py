@@ -26,6 +26,7 @@ import numpy as np
 
 from bayeswater.errors import ParameterError
 from bayeswater.structure.blankets import BLANKETS, aracne, by_blankets, nearby
+from bayeswater.structure.equivalence import EquivalenceClass
 from bayeswater.structure.exact_search import chow_liu_tree, exact_search, forecast
 from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.hill_climbing import TIE, Parents, hill_climb, reachable
@@ -112,6 +113,7 @@ class Search:
     n_families : counts of parent sets that were made; one that several sets of parents lead to may be counted for each
     forecast : of "exact", what it was to cost at most, as it was told before it began; else empty
     cache_was_full : whether some had to be counted more than once, as there was no room to keep them
+    pattern : of searches by tests, the graph with those directions alone that tests and knowledge give
     """
 
     parents: Parents
@@ -124,6 +126,7 @@ class Search:
     n_families: int
     cache_was_full: bool
     forecast: str = ""
+    pattern: EquivalenceClass | None = None
 
 
 def search(
@@ -162,16 +165,18 @@ def search(
     start = knowledge.start if start is None else start
     method, cost = settled(method, knowledge), forecast(knowledge)
     tabu = tabu_length if method == "tabu" else 0
+    pattern: EquivalenceClass | None = None
+    scores: tuple[float, ...] = ()
     if method in ("hill_climb", "tabu"):
         found, n_steps, scores, stopped = _climbs(local_scores, knowledge, way, tabu, start, restarts, perturb, seed)
     elif method == "order":
         found, n_steps, scores, stopped = _orders(local_scores, knowledge, way, start, seed)
     elif method == "exact":
         logging.getLogger(__name__).info("an exact search over %d variables has %s", local_scores.n_variables, cost)
-        found, n_steps, scores = FoundGraph(*exact_search(local_scores, knowledge, way.goes_on)), 0, ()
+        found, n_steps = FoundGraph(*exact_search(local_scores, knowledge, way.goes_on)), 0
         stopped = "it is proven that no graph scores higher"
     elif method in BY_TESTS:
-        found, n_steps, scores, stopped = _tests(local_scores, knowledge, way, method, significance, test, seed)
+        found, pattern, n_steps, stopped = _tests(local_scores, knowledge, way, method, significance, test, seed)
     elif method == "mmhc":
         near, n_tests = nearby(tests_of(local_scores, test, seed), knowledge, significance, way.goes_on)
         among = replace(knowledge, allowed=near)
@@ -181,7 +186,7 @@ def search(
         stopped = f"{n_tests} tests left {int((near | near.T).sum()) // 2} pairs, and {ended}"
     else:
         parents = chow_liu_tree(local_scores, knowledge)
-        found, n_steps, scores = FoundGraph(parents, local_scores.total(parents)), 0, ()
+        found, n_steps = FoundGraph(parents, local_scores.total(parents)), 0
         stopped = "it is proven that no tree scores higher"
     way.found(found)
     return Search(
@@ -195,6 +200,7 @@ def search(
         local_scores.n_counted,
         local_scores.is_full,
         str(cost) if method == "exact" else "",
+        pattern,
     )
 
 
@@ -247,20 +253,21 @@ def _tests(
     significance: float,
     test: str,
     seed: int,
-) -> Outcome:
+) -> tuple[FoundGraph, EquivalenceClass, int, str]:
     if knowledge.max_parents < local_scores.n_variables - 1:
         raise ParameterError(
             f"method={method!r} takes no max_parents: tests tell who depends; use 'order' or 'mmhc', or leave it out"
         )
     tests = tests_of(local_scores, test, seed)
     if method == "pc":
-        parents, n_tests = pc_stable(tests, knowledge, significance, way.goes_on)
+        graph, n_tests = pc_stable(tests, knowledge, significance, way.goes_on)
     elif method == "aracne":
-        parents, n_tests = aracne(tests, knowledge)
+        graph, n_tests = aracne(tests, knowledge)
     else:
-        parents, n_tests = by_blankets(tests, knowledge, significance, method, way.goes_on)
+        graph, n_tests = by_blankets(tests, knowledge, significance, method, way.goes_on)
     ended = f"{n_tests} tests leave no pair to part" if way.goes_on() else TIME_IS_UP
-    return FoundGraph(parents, local_scores.total(parents)), n_tests, (), ended
+    parents = graph.extension(knowledge)
+    return FoundGraph(parents, local_scores.total(parents)), graph.frozen(knowledge.names), n_tests, ended
 
 
 def tests_of(local_scores: FamilyScores, kind: str, seed: int) -> IndependenceTest | MixedTest:

@@ -157,6 +157,25 @@ class LearnedStructure:
         return equivalence_class(self.graph, self.knowledge)
 
     @property
+    def pattern(self) -> EquivalenceClass:
+        """Of a search by tests, the graph with those directions alone that tests and what was known give.
+
+        Tests of few rows contradict one another. Where they ask for both directions of an edge, it has none here, as
+        in R's bnlearn; `graph` has one for each edge, so that there is no cycle. Of other searches it is
+        `equivalence_class()`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayeswater import learn_structure
+        >>> rows = pd.DataFrame({"a": list("nnyy") * 9, "b": list("nyny") * 9, "c": list("nyyy") * 9})
+        >>> print(learn_structure(rows, method="pc").pattern)
+        a -> c
+        b -> c
+        """
+        return self.search.pattern or self.equivalence_class()
+
+    @property
     def curve(self) -> Any:
         """Frame of seconds and score at each new best."""
         seconds, scores = np.array(self.search.curve).reshape(-1, 2).T
