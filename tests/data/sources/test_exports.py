@@ -168,3 +168,56 @@ def test_large_numbers_that_a_float_holds_or_that_are_measured_are_numbers(tmp_p
     path = tmp_path / "numbers.csv"
     path.write_text("\n".join(["a", *cells]) + "\n")
     assert [row["a"] for row in read(path)] == [float(cell) for cell in cells]
+
+
+# ---------------------------------------------------------------------- survey tools and sheets with names over names
+
+
+QUALTRICS = 'Q1,Q2\n{}"{{""ImportId"":""QID1""}}","{{""ImportId"":""QID2""}}"\n20,Yes\n30,No\n'
+
+
+@pytest.mark.parametrize("questions", ["", "How old are you?,Would you buy it?\n"])
+def test_questions_and_ids_of_qualtrics_are_no_rows(tmp_path, questions):
+    path = tmp_path / "survey.csv"
+    path.write_text(QUALTRICS.format(questions))
+    table, report = bayeswater.read_table(path)
+    assert table.to_pylist() == [{"Q1": 20, "Q2": True}, {"Q1": 30, "Q2": False}]
+    assert "ids of Qualtrics: passed over" in report.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("ID,Devices,,Age\n,Phone,Tablet,Response\n1,Phone,,30\n2,,Tablet,40\n", "ID|Devices Phone|Devices Tablet|Age"),
+        (",2022,,2023,\nregion,q1,q2,q1,q2\nN,1,2,3,4\nS,5,6,7,8\n", "region|2022 q1|2022 q2|2023 q1|2023 q2"),
+        ("ID,Devices,,Age\n1,Phone,Tablet,30\n2,,Tablet,40\n", "ID|Devices|x2|Age"),
+    ],
+    ids=["answers below questions", "years above quarters", "one row"],
+)
+def test_a_header_of_two_rows_is_joined(tmp_path, text, names):
+    path = tmp_path / "two.csv"
+    path.write_text(text)
+    table, report = bayeswater.read_table(path)
+    assert table.column_names == names.split("|")
+    assert table.num_rows == 2
+    assert any("two rows" in note for note in report.notes) == ("x2" not in names)
+
+
+def test_a_first_row_that_is_unlike_all_others_is_said(tmp_path):
+    path = tmp_path / "questions.csv"
+    path.write_text("a,b\nWhich?,Where?\n" + "red,Rome\nblue,Oslo\n" * 15)
+    assert "'Which? Where?', is unlike all others" in bayeswater.read_table(path).report.notes[0]
+
+
+@pytest.mark.parametrize("n_rows", [3, 4_000])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_rows_of_nothing_at_the_end_are_left_out_and_others_are_said(tmp_path, monkeypatch, n_rows, end):
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**12)
+    path = tmp_path / "sheet.csv"
+    rows = ["a;b;c", *["1;x;"] * n_rows, ";;", "2;y;3"]
+    path.write_bytes(end.join([*rows, *[";;"] * 3_000, " ; ", ";"]).encode())
+    table, report = bayeswater.read_table(path)
+    assert table.num_rows == n_rows + 2
+    assert table.to_pylist()[-2:] == [{"a": None, "b": None, "c": None}, {"a": 2, "b": "y", "c": 3}]
+    assert "the last 3,002 rows have nothing but ';' and are left out" in report.notes
+    assert any("whose cells are all missing" in note for note in report.notes)

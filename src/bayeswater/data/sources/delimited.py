@@ -20,6 +20,8 @@ from bayeswater.data.sources.odd_rows import (
     RAGGED,
     TAIL_BYTES,
     BadRow,
+    end_of_filled,
+    has_empty_row,
     ragged_row,
     row_of_totals,
     way_to_read,
@@ -133,8 +135,9 @@ class DelimitedSource(Source):
     def _beginning(self) -> bytes:
         """The first rows, in UTF-8, without the header and what stands above it."""
         rows = self._first_text[self._layout.start :]
-        end = 0 if self._is_short else self._end_of_rows(rows, self.delimiter.encode())
-        return self._without_comments(rows[: end or None])
+        delimiter = self.delimiter.encode()
+        end = len(rows) if self._is_short else self._end_of_rows(rows, delimiter) or len(rows)
+        return self._without_comments(rows[: end_of_filled(rows, end, delimiter)])
 
     @cached_property
     def _first_text(self) -> bytes:
@@ -286,17 +289,37 @@ class DelimitedSource(Source):
         n_passed = max(n_passed, self._layout.start)
         for more in self._texts(n_passed):
             rest += more
-            end = self._end_of_rows(rest, delimiter)
+            end = end_of_filled(rest, self._end_of_rows(rest, delimiter), delimiter)
             block, rest = rest[:end], rest[end:]
             if block and not block.isspace():
-                yield n_passed, self._without_comments(block)
+                yield n_passed, self._watched(block)
             n_passed += len(block)
             if len(rest) > LONGEST_ROW:
                 raise _UnclosedQuote
         if rest.strip():
             if self._end_of_rows(rest + b"\n", delimiter) != len(rest) + 1:
                 raise _UnclosedQuote
-            yield n_passed, self._without_comments(rest)
+            end = end_of_filled(rest, len(rest), delimiter)
+            if n_empty := sum(delimiter in line for line in rest[end:].splitlines()):
+                rows = "the last row has" if n_empty == 1 else f"the last {n_empty:,} rows have"
+                self._tell(f"{rows} nothing but {self.delimiter!r} and {'is' if n_empty == 1 else 'are'} left out")
+            if end:
+                yield n_passed, self._watched(rest[:end])
+
+    def _watched(self, block: bytes) -> bytes:
+        """Take comments out, and say of empty rows that they are read: for each row there is an answer."""
+        if has_empty_row(block, len(self._layout.names), self.delimiter.encode()):
+            self._tell(
+                f"some rows have nothing but {self.delimiter!r}: they are read as rows whose cells are all missing; take "
+                "them out if they are none"
+            )
+        return self._without_comments(block)
+
+    def _tell(self, said: str) -> None:
+        """Note what shows only while rows are read, and warn of it, once."""
+        if said not in self.notes:
+            self.note(said)
+            warn_user(f"{self.name}: {said}", ReadingWarning)
 
     def _without_comments(self, block: bytes) -> bytes:
         """Take out lines that begin as comments do; in a block with quotes, a cell may have such a line."""
@@ -409,11 +432,10 @@ class DelimitedSource(Source):
     def _told_of(self, bad: list[BadRow], n_rows: int) -> int:
         """Say once that rows of another length are left out or filled up; give how many are left out."""
         if bad and not self._told_of_bad_rows:
-            self._told_of_bad_rows = True
+            self._told_of_bad_rows = True  # another row may be the first of a later reading
             done = "are left out" if self.reading.bad_rows == "skip" else "are filled up"
             first = f"{self._row(n_rows + bad[0].number)} on, {bad[0].text[:80]!r}"
-            self.note(f"rows of another length {done}, from {first}")
-            warn_user(f"{self.name}: {self.notes[-1]}", ReadingWarning)
+            self._tell(f"rows of another length {done}, from {first}")
         return len(bad) if self.reading.bad_rows == "skip" else 0
 
     def _require_among(self, name: str, names: Sequence[str], what: str) -> None:

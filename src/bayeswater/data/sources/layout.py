@@ -55,6 +55,12 @@ FAR_APART = re.compile(r"\s{2,}")
 TORN = re.compile(r'[;,\t|~^\\]"|"\s*$')
 """A quote behind what may part cells, or before it can be a part of one, or at the end of a cell."""
 
+IMPORT_ID = '{"ImportId"'
+"""What the cells of the third header row of Qualtrics begin with."""
+
+LEAST_STATES, MOST_STATES = 20, 10
+"""Rows from which on, and different cells up to which, a column that repeats its cells shows a row that is none."""
+
 LEAST_BELOW = 2
 """Rows below a second header by which it is told from a row."""
 
@@ -286,9 +292,31 @@ def _with_header(
         place += 1
     if not place or not _is_header(body[place], body[place + 1 :], n_used):
         return _without_second(body[0], body[1:], [], reading)
-    above = "line above the header is" if place == 1 else "lines above the header are"
-    said = f"{place} {above} passed over, from {' '.join(filter(None, body[0].cells))[:60]!r}"
-    return _without_second(body[place], body[place + 1 :], [said], reading)
+    header, below = body[place], body[place + 1 :]
+    names = _joined(body[place - 1].cells, header.cells)
+    if len({*filter(None, map(str.strip, header.cells))}) < header.n_filled and len({*names}) == len(names):
+        place, header = place - 1, _Row(names, header.end)
+        return _without_second(header, below, [*_passed_over(body[:place]), OF_TWO_ROWS], reading)
+    return _without_second(header, below, _passed_over(body[:place]), reading)
+
+
+OF_TWO_ROWS = "the header has two rows, which are joined to names of columns"
+
+
+def _passed_over(above: Sequence[_Row]) -> list[str]:
+    """Say which lines stand above the header; blank ones are no news."""
+    shown = next((" ".join(filter(None, row.cells))[:60] for row in above if row.n_filled), "")
+    are = "line above the header is" if len(above) == 1 else "lines above the header are"
+    return [f"{len(above)} {are} passed over, from {shown!r}"] if shown else []
+
+
+def _joined(above: Sequence[str], below: Sequence[str]) -> list[str]:
+    """Join names that stand over several columns, with blanks behind them, to those of the columns."""
+    over, names = "", []
+    for place, name in enumerate(map(str.strip, below)):
+        over = (above[place].strip() if place < len(above) else "") or over
+        names.append(f"{over} {name}".strip())
+    return names
 
 
 def _without_second(
@@ -299,11 +327,14 @@ def _without_second(
     It is a row like others where such a column is said to be text.
     """
     second = [cell.strip() for cell in below[0].cells] if below else []
+    if found := _survey(header, second, below):
+        header, below, told = found
+        return header, below, [*said, told]
     if len(below) <= LEAST_BELOW or any(cell in MARKS or _is_number(cell) for cell in second if cell):
         return header, below, said
     of_numbers = [bool(cell) and _are_numbers(_cells_of(below[1:], place)) for place, cell in enumerate(second)]
     if sum(of_numbers) < min(2, sum(map(bool, second))) or not any(of_numbers):
-        return header, below, said
+        return header, below, [*said, *_unlike_others(second, below[1:])]
     names = [name.strip() for name, is_one in zip(header.cells, of_numbers, strict=False) if is_one]
     if any(str((reading.types or {}).get(name)) == "string" for name in names):
         return header, below, said
@@ -311,6 +342,38 @@ def _without_second(
     told = f"the row below the header, {shown!r}, has units or questions, as it looks, and is passed over; if it is a "
     told += f"row, say types={{{names[0]!r}: 'string'}}"
     return _Row(header.cells, below[0].end), below[1:], [*said, told]
+
+
+def _survey(header: _Row, second: list[str], below: list[_Row]) -> tuple[_Row, list[_Row], str] | None:
+    """Know the header rows of survey tools: Qualtrics has questions and ids, SurveyMonkey one name for several answers.
+
+    Below the latter stand the answers, and nothing where the header names a column of another kind.
+    """
+    for n, row in enumerate(below[:2], start=1):
+        if row.n_filled and all(cell.strip().startswith(IMPORT_ID) for cell in row.cells if cell.strip()):
+            rows = "row below the header has" if n == 1 else "2 rows below the header have"
+            return _Row(header.cells, row.end), below[n:], f"the {rows} questions and ids of Qualtrics: passed over"
+    names = [name.strip() for name in header.cells]
+    groups = [place for place, name in enumerate(names) if not name]
+    is_one = bool(groups) and len(names) == len(second) and names[0] and all(second[place] for place in groups)
+    if not is_one or all(second) or any(map(_is_number, filter(None, second))):
+        return None
+    if not any(not cell and all(_cells_of(below[1:], place)) for place, cell in enumerate(second)):
+        return None
+    begun = {place - 1 for place in groups} | {*groups}
+    joined = _joined(names, [cell if place in begun else "" for place, cell in enumerate(second)])
+    return _Row(joined, below[0].end), below[1:], OF_TWO_ROWS
+
+
+def _unlike_others(second: list[str], below: Sequence[_Row]) -> list[str]:
+    """Say that the first row may be none: each of its cells is the only one of its kind where others repeat theirs."""
+    columns = [_cells_of(below, place) for place in range(len(second))]
+    repeated = [len({*cells}) <= MOST_STATES for cells in columns]
+    is_none = len(below) >= LEAST_STATES and sum(repeated) > 1
+    if not is_none or any(not cell or cell in cells for cell, cells in zip(second, columns, strict=True)):
+        return []
+    shown = " ".join(second)[:60]
+    return [f"the row below the header, {shown!r}, is unlike all others; if it has questions or units, take it out"]
 
 
 def _cells_of(rows: Sequence[_Row], place: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Rows of delimited text that are unlike the others: of another length, comments, and totals at the end."""
+"""Rows of delimited text that are unlike the others: of another length, empty, comments, and totals at the end."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TOTALS = re.compile(
-    r"(grand|sub)?\s*-?totals?( general)?|(gesamt)?summe|gesamt|sums?|somme|suma|totale|averages?|means?|"
+    r"(grand|sub)?\s*-?totals?( general)?|total général|gesamt(summe|ergebnis)?|summe|ergebnis|sums?|somme|suma|totale|averages?|means?|"
     "合计|总计|小计|合計|總計",
     re.I,
 )
@@ -22,6 +22,8 @@ TOTALS = re.compile(
 
 RAGGED = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.S)
 """How Arrow words it."""
+
+LINE_END = re.compile(rb"\r?\n|\r")
 
 TAIL_BYTES = 2**14
 """The stretch at the end in which the last row is looked for."""
@@ -75,13 +77,34 @@ def padded(block: bytes, n_cells: int, delimiter: str, *, quotes: bool) -> bytes
     return out.getvalue().encode()
 
 
+def end_of_filled(text: bytes, end: int, delimiter: bytes) -> int:
+    r"""Find the end of the last row that has a cell, in whole rows up to a place.
+
+    >>> end_of_filled(b"1,2,\n,,\n,,\n", 11, b","), end_of_filled(b",,\n", 3, b",")
+    (5, 0)
+    """
+    nothing, begin = delimiter + b" \t\r\n", max(end - TAIL_BYTES, 0)
+    filled = begin + len(text[begin:end].rstrip(nothing))
+    if filled == begin:  # more than is looked at first
+        filled = len(text[:end].rstrip(nothing))
+    line_end = LINE_END.search(text, filled, end)
+    return 0 if not filled else line_end.end() if line_end else end
+
+
+def has_empty_row(block: bytes, n_cells: int, delimiter: bytes) -> bool:
+    """Say whether a row of a block, of so many cells, has nothing but what parts them."""
+    row = delimiter * (n_cells - 1)
+    is_first = block.startswith((row + b"\n", row + b"\r\n"))
+    return n_cells > 1 and (is_first or b"\n%b\n" % row in block or b"\n%b\r\n" % row in block)
+
+
 def row_of_totals(tail: bytes, encoding: str, delimiter: str) -> str:
     r"""Give the last row of a text if it looks like totals: such a word, and beside it nothing but numbers.
 
     >>> row_of_totals(b"Ann,3\nBob,4\nTotal,7\n", "utf-8", ",")
     'Total,7'
     """
-    lines = tail[-TAIL_BYTES:].decode(encoding, errors="ignore").rstrip().splitlines()
+    lines = tail[-TAIL_BYTES:].decode(encoding, errors="ignore").rstrip(f"{delimiter} \t\r\n").splitlines()
     cells = next(csv.reader(lines[-1:], delimiter=delimiter), [])
     return lines[-1].strip()[:60] if is_total(cells) else ""
 
