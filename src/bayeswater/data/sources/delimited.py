@@ -310,8 +310,8 @@ class DelimitedSource(Source):
         """Take comments out, and say of empty rows that they are read: for each row there is an answer."""
         if has_empty_row(block, len(self._layout.names), self.delimiter.encode()):
             self._tell(
-                f"some rows have nothing but {self.delimiter!r}: they are read as rows whose cells are all missing; take "
-                "them out if they are none"
+                f"some rows have nothing but {self.delimiter!r}: they are rows whose cells are all missing; take them "
+                "out if they are none"
             )
         return self._without_comments(block)
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TOTALS = re.compile(
-    r"(grand|sub)?\s*-?totals?( general)?|total général|gesamt(summe|ergebnis)?|summe|ergebnis|sums?|somme|suma|totale|averages?|means?|"
+    r"(grand|sub)?\s*-?totals?( general)?|total général|gesamt(summe|ergebnis)?|summe|ergebnis|"
+    r"sums?|somme|suma|totale|averages?|means?|"
     "合计|总计|小计|合計|總計",
     re.I,
 )
