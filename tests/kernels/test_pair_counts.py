@@ -161,8 +161,7 @@ def test_every_triple_is_counted_in_its_states_and_class(weighted, use_loop):
     y, weight = labels(rng, 40, N_CLASSES_OF_TRIPLE_COUNTS), weights(rng, 40, weighted)
     kind = np.float64 if weighted == "float" else np.int64
     triples = np.zeros((n_triple_cells(N_STATES_OF_TRIPLE_COUNTS), N_CLASSES_OF_TRIPLE_COUNTS), dtype=kind)
-    parents = np.ones(len(codes), dtype=bool)
-    count_triples(codes, N_STATES_OF_TRIPLE_COUNTS, y, weight, triples, parents, use_loop=use_loop)
+    count_triples(codes, N_STATES_OF_TRIPLE_COUNTS, y, weight, triples, use_loop=use_loop)
     np.testing.assert_array_equal(triples, table_by_hand(codes, y, weight))
 
 

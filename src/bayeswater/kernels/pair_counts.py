@@ -339,12 +339,11 @@ def triple_rows_of_column(i: int, n_states: Array) -> Array:
 
 
 def count_triples(
-    codes: Array, n_states: Array, y: Array, weight: Array | None, triples: Array, parents: Array, *, use_loop: bool
+    codes: Array, n_states: Array, y: Array, weight: Array | None, triples: Array, *, use_loop: bool
 ) -> None:
     """Add some rows, as codes (n_columns, n_rows), to the table (n_triple_cells, n_classes).
 
-    Triples without two `parents` (n_columns,) are left out, and their cells untouched. Threads share the pairs (j, k),
-    not the rows: each cell of the table is written by one of them.
+    Threads share the pairs (j, k), not the rows: each cell of the table is written by one of them.
     """
     n_columns = len(n_states)
     n_slots, n_classes = n_states + 1, triples.shape[1]
@@ -355,7 +354,7 @@ def count_triples(
         j, k = pair
         stride = int(n_slots[j] * n_slots[k]) * n_classes
         cell = (codes[j].astype(np.int64) * n_slots[k] + codes[k]) * n_classes + y
-        for i in j + 1 + np.flatnonzero(parents[j + 1 :] + int(parents[j]) + parents[k] >= 2):
+        for i in range(j + 1, n_columns):
             start = int(base[i] + n_slots[i] * first[j, k]) * n_classes
             if use_loop:
                 _count_third_column(codes[i], cell, weight, stride, start, cells)

@@ -8,7 +8,7 @@ every pair the rows that have both cells can be told from those that lack one.
 forecast before a row is counted.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
@@ -234,18 +234,11 @@ class TripleCounts(PairCounts):
     way_out: ClassVar = "bin these columns, leave out those that are identifiers, or take AODE, which counts pairs"
 
     @classmethod
-    def of(
-        cls,
-        coded: CodedTable,
-        labels: Labels,
-        weight: Array | None,
-        parents_by: Callable[[PairCounts], Array] | None = None,
-    ) -> Self:
-        """Count some rows; where `parents_by` says by pairs what can be a parent, only triples with two of them."""
+    def of(cls, coded: CodedTable, labels: Labels, weight: Array | None) -> Self:
+        """Count some rows."""
         cls.require_room(coded.schema, labels.n_classes)
         pairs = PairCounts.of(coded, labels, weight)
         n_rows, n_states = coded.shape[0], coded.schema.n_states
-        parents = np.ones(len(n_states), dtype=bool) if parents_by is None else parents_by(pairs)
         n_triples = len(n_states) * (len(n_states) - 1) * (len(n_states) - 2) // 6
         triples = np.zeros((n_triple_cells(n_states), labels.n_classes), dtype=pairs.pairs.dtype)
         for rows in row_blocks(n_rows):
@@ -255,7 +248,6 @@ class TripleCounts(PairCounts):
                 labels.codes[rows],
                 None if weight is None else weight[rows],
                 triples,
-                parents,
                 use_loop=worth_compiling(n_rows * n_triples),
             )
         return cls(labels.variable, coded.schema, pairs.table, pairs.pairs, triples)

@@ -25,8 +25,6 @@ from bayeswater import (
     threads,
 )
 from bayeswater.inference import missing_parents
-from bayeswater.models.semi_naive.learning import pairs_of
-from bayeswater.statistics.pair_counts import TripleCounts
 
 MODELS = [KDB(), KDB(1, smoothing="m-estimate"), KDB(3, class_free=0.0), SKDB(), SKDB(2, smoothing="laplace"), A2DE()]
 every_model = pytest.mark.parametrize("model", MODELS, ids=str)
@@ -250,21 +248,6 @@ def test_columns_of_nearly_as_many_names_as_rows_cost_no_accuracy(model):
         return (fitted.predict(table[learned:]) != y[learned:]).mean()
 
     assert error(named) <= error(frame) + 0.02  # of 450 rows, what chance moves
-
-
-def test_triples_of_two_names_that_folds_leave_out_are_counted_in_the_model_and_read_in_no_fold(monkeypatch):
-    frame, labels = mixed_table(200)
-    frame = frame.assign(**{name: pd.Categorical([f"{i // 2}" for i in range(200)]) for name in ("ticket", "cabin")})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BayesWarning)
-        found = A2DE(calibrate=True).fit(frame, labels)
-        left_out, counted = [], TripleCounts.of.__func__
-        every = lambda cls, *given: [left_out.append(given[3:]), counted(cls, *given[:3])][1]  # noqa: E731
-        monkeypatch.setattr(TripleCounts, "of", classmethod(every))
-        expected = A2DE(calibrate=True).fit(frame, labels)
-    assert sum(parents_by is not None for (parents_by,) in left_out) == 3  # the folds
-    assert found.predict_proba(frame).tobytes() == expected.predict_proba(frame).tobytes()
-    assert (pairs_of(found.statistics_).triples == pairs_of(expected.statistics_).triples).all()
 
 
 def test_a_table_of_names_has_no_parents_and_can_grow():

@@ -32,7 +32,6 @@ from bayeswater.models.gaussian_classifier import GaussianClassifier
 from bayeswater.models.mixed.naive_bayes import NaiveBayes
 from bayeswater.models.semi_naive.aode import A2DE, AODE
 from bayeswater.models.semi_naive.kdb import KDB, SKDB
-from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.semi_naive.tan import SPODE, TAN
 from bayeswater.models.settings import require_flag
 from bayeswater.models.streaming.fitting import whole_source
@@ -269,8 +268,6 @@ class Race:
         weight = {} if self.weight is None else {"sample_weight": self.weight[fold.learn]}
         learn, held_out = take_rows(self.X, fold.learn), take_rows(self.X, fold.held_out)
         fitted = clone(model)
-        if isinstance(fitted, StateClassifier):
-            fitted._lets_sums_go = True
         start = perf_counter()
         with places_told(self.kept), places_told(fold.learn):
             fitted.fit(learn, self.y[fold.learn], **weight)

@@ -395,8 +395,7 @@ class A2DE(StateClassifier):
     _way_to_parents = WAY_TO_PARENTS
 
     def _counts(self, rows: StateRows) -> TripleCounts:
-        parents_by = (lambda pairs: self._estimate_of(pairs).is_usual) if self._lets_sums_go else None
-        return TripleCounts.of(rows.table.coded, rows.labels, rows.weight, parents_by)
+        return TripleCounts.of(rows.table.coded, rows.labels, rows.weight)
 
     def _read_with(self, sums: Sums[ColumnGroups], structure: None) -> SuperPairs:
         counts = pairs_of(sums)

@@ -160,9 +160,6 @@ class StateClassifier(OnSums, BayesClassifier):
     _way_to_parents = "parents={...}"
     """How a user says that such columns are parents."""
 
-    _lets_sums_go = False
-    """Whether all rows are counted at once, and the sums only read: nothing is added to them, and nothing is kept."""
-
     @property
     def _learns_structure(self) -> bool:
         """Whether the labels choose which column depends on which."""
@@ -230,16 +227,12 @@ class StateClassifier(OnSums, BayesClassifier):
         settings, head = self._settings, examples.head
         examples.hold_read(partial(read_columns, model=settings.model))
         blank: Self = clone(self)  # goes where pieces are counted, and takes nothing along
-        blank._lets_sums_go = self._lets_sums_go and examples.fits_into_head
         way = LearningStart.of(examples, settings, self.discretize)
         folds: tuple[Fold, ...] = ()
         if self._rereads and (self._learns_structure or way.is_cut_by_labels):
             folds = yield from folds_of_rows(examples, CellsOf(settings.model, way.first.sources))
         ways = [way, *(replace(way, fold=replace(fold, held_out=False)) for fold in folds)]
-        in_folds: Self = clone(self)
-        in_folds._lets_sums_go = examples.fits_into_head
-        walks = (in_folds._learned_states(way, classes) for way in ways[1:])
-        learned, *by_others = yield from together(blank._learned_states(way, classes), *walks)
+        learned, *by_others = yield from together(*(blank._learned_states(way, classes) for way in ways))
         if learned is None:
             raise DataError(f"{examples.name}: there are no rows to learn from")
         self._keep_chosen(learned, head.X)
