@@ -112,6 +112,7 @@ def _bound():
     rng = np.random.default_rng(6)
     shift = rng.integers(0, 3, N)
     cells = rng.normal(size=(N, 1)) + rng.normal(size=(N, 12)) * (3e-5 + 1e-5 * shift[:, None])
+    cells[:, 0] += 3e-5 * shift
     return pd.DataFrame(cells, columns=[f"x{j}" for j in range(12)]), shift
 
 
@@ -174,6 +175,7 @@ MAKERS = {
         prior=bw.NormalInverseWishart(np.zeros(3), covariance=np.eye(3), degrees=5.0)
     ).fit(*_whole()),
     "GaussianClassifier, bound": lambda: bw.GaussianClassifier().fit(*_bound()),
+    "GaussianClassifier, shared and bound": lambda: bw.GaussianClassifier(covariance="shared").fit(*_bound()),
     "MultinomialNB": lambda: bw.MultinomialNB(calibrate=True).fit(*counts()),
     "ComplementNB": lambda: bw.ComplementNB().fit(*counts()),
     "BernoulliNB": lambda: bw.BernoulliNB(binarize=1.0).fit(*counts()),
@@ -200,7 +202,7 @@ def rows_of(kind):
     if kind == "KDB, pairs":
         needed = [parent for own in model.parents_.values() for parent in own]
         return pd.concat([pairs()[0][:3].assign(**dict.fromkeys(needed)), pairs()[0][:7]])
-    if kind == "GaussianClassifier, bound":
+    if "bound" in kind:
         return _bound()[0][:60]
     full = kind.startswith("GaussianClassifier") and "diagonal" not in kind  # of whole rows alone
     if full or getattr(model, "missing", "error") == "error":

@@ -161,7 +161,8 @@ class AverageTerm:
 class GaussianTerm:
     """Normal or Student's t density of numbers together: constant - half (degrees + d) log(1 + |z|^2 / degrees).
 
-    z = (x - mean) whitening; a class of infinite `degrees` is normal, constant - |z|^2 / 2. Cells must all be there.
+    z = (x - mean) whitening; a class of infinite `degrees` is normal, constant - |z|^2 / 2. Where classes share a
+    covariance `is_line` may say that it is constant + z, of one direction. Cells must all be there.
     """
 
     cells: tuple[int, ...]
@@ -169,6 +170,7 @@ class GaussianTerm:
     whitening: Array  # (n_classes, n_cells, n_directions)
     constant: Array
     degrees: Array
+    is_line: bool = False
 
 
 Term = ColumnTerm | FeaturesTerm | WeightedTerm | TreeTerm | GraphTerm | AverageTerm | GaussianTerm

@@ -56,6 +56,7 @@ from bayeswater.inference.formula import (
     WordWeights,
 )
 from bayeswater.inference.gaussian_full import FullJoint
+from bayeswater.inference.gaussian_line import line_joint
 from bayeswater.inference.linear import CategoryJoint, LinearJoint
 from bayeswater.inference.normal_joint import GaussianJoint, IndependentJoint
 from bayeswater.inference.parent_weights import implied_states
@@ -241,10 +242,16 @@ def _of_gaussian_classifier(model: GaussianClassifier, joint: FullJoint | Indepe
         terms: list[Term] = [ColumnTerm(j, normal_formula(columns.parameters, j)) for j in range(len(names))]
         log_prior = np.where(columns.parameters.seen, joint.log_prior, -np.inf)
     else:
-        p = joint.densities
-        mean = np.where(p.blend.has_density[:, None], p.mean, 0.0)
-        terms = [GaussianTerm(tuple(range(len(names))), mean, joint.whitening, joint.constant, p.degrees)]
-        log_prior = joint.log_prior
+        p, cells, log_prior = joint.densities, tuple(range(len(names))), joint.log_prior
+        lines = line_joint(log_prior, p, joint)
+        if lines is not None and not lines.from_classes:
+            line, none = lines.line, np.zeros(p.n_classes)
+            center = np.broadcast_to(line.center, (p.n_classes, len(names)))
+            terms = [GaussianTerm(cells, center, line.weight.T[:, :, None], none, p.degrees, is_line=True)]
+            log_prior = line.intercept + log_prior
+        else:
+            mean = np.where(p.blend.has_density[:, None], p.mean, 0.0)
+            terms = [GaussianTerm(cells, mean, joint.whitening, joint.constant, p.degrees)]
     return _form(model, joint, _numbers(names, NumberForm()), terms, log_prior=log_prior, **_refusals(model))
 
 

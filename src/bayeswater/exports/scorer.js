@@ -293,6 +293,7 @@ const TERMS = {
       return term.mean.map((mean, k) => {
         const whitening = term.whitening[k], v = term.degrees[k];
         const z = range(whitening[0].length).map((d) => sum(x.map((value, j) => (value - mean[j]) * whitening[j][d])));
+        if (term.is_line) return term.constant[k] + z[0];
         const distance = sum(z.map((one) => one * one));
         if (v === Infinity) return term.constant[k] - distance / 2;
         return term.constant[k] - ((v + z.length) / 2) * Math.log1p(distance / v);

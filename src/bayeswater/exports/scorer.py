@@ -400,7 +400,9 @@ def _gaussian(scorer: Any, term: Any) -> Any:
             for a, row in zip(away, w, strict=True):  # in the order of the columns: nearly equal parts may cancel
                 z = [one + a * part for one, part in zip(z, row, strict=True)]
             distance = sum(one * one for one in z)
-            if v == INFINITE:
+            if term["is_line"]:
+                found.append(c + z[0])
+            elif v == INFINITE:
                 found.append(c - distance / 2)
             else:
                 found.append(c - (v + len(z)) / 2 * math.log1p(distance / v))

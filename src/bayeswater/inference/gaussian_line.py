@@ -7,7 +7,8 @@ Of log N(x; m_k, C) only w_k.(x - c) + b_k differs between the classes, with c t
 so a posterior needs one product of the rows with a narrow matrix. Taken from c, columns far from zero lose no digits;
 where they are not far, c can as well be put into the intercepts, and the rows are multiplied as they are. Where a class
 is far away from c, what tells its neighbours apart would drown in what tells them from c: the line from c then only
-finds the class that a row is near to, and the mean of that class takes the place of c.
+finds the class that a row is near to, and the mean of that class takes the place of c. Where columns nearly determine
+each other, parts of a line cancel: they are added in the order of the columns then, as exports do.
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswater.estimate.densities import Densities
-from bayeswater.inference.gaussian_full import FAR, STRETCH_CELLS, FullJoint
+from bayeswater.inference.gaussian_full import FAR, STEEP, STRETCH_CELLS, FullJoint, in_order
 from bayeswater.inference.scoring import Joint
 from bayeswater.typing import Array
 
@@ -31,11 +32,12 @@ class GaussianLine:
     center: Array
     weight: Array
     intercept: Array
+    is_steep: bool  # parts of a row cancel
 
     @cached_property
     def is_near(self) -> bool:
         """Whether the center is so near to zero that rows can be multiplied as they are."""
-        return bool((np.abs(self.center) @ np.abs(self.weight)).max(initial=0.0) <= NEAR)
+        return not self.is_steep and bool((np.abs(self.center) @ np.abs(self.weight)).max(initial=0.0) <= NEAR)
 
     def products(self, block: Array) -> Array:
         """Products of the weights with the distances of rows from the center: (n_rows, n_classes)."""
@@ -49,7 +51,8 @@ class GaussianLine:
         for start in range(0, len(block), rows):
             x = block[start : start + rows]
             np.subtract(x, self.center, out=away[: len(x)])
-            np.matmul(away[: len(x)], self.weight, out=products[start : start + len(x)])
+            multiply = in_order if self.is_steep else np.matmul
+            multiply(away[: len(x)], self.weight, out=products[start : start + len(x)])
         return products
 
 
@@ -93,7 +96,8 @@ def line_joint(log_prior: Array, read: Densities, exact: Joint) -> LineJoint | N
         weight = (away @ whitening) @ whitening.T  # (n_classes, n_columns)
         intercept = form.constant - form.constant[seen[0]] - 0.5 * (weight * away).sum(axis=1)
         # Both laid out alike in every model, so that products of theirs have the same bits.
-        return GaussianLine(np.ascontiguousarray(center), np.ascontiguousarray(weight.T), intercept)
+        is_steep = bool((np.abs(weight) @ read.blend.yardstick.scale > STEEP).any())
+        return GaussianLine(np.ascontiguousarray(center), np.ascontiguousarray(weight.T), intercept, is_steep)
 
     center = read.blend.yardstick.center
     is_far = (np.abs((read.mean[seen] - center) @ whitening) > FAR).any()

@@ -349,6 +349,8 @@ def _average(source: CSource, term: AverageTerm, place: int) -> None:
 
 def _gaussian(source: CSource, term: GaussianTerm, place: int) -> None:
     n, d = term.whitening.shape[1:]
+    student = f"(gaussian_degrees[k] + {d}) / 2 * log1p(distance / gaussian_degrees[k])"
+    away = "-v" if term.is_line else f"(isinf(gaussian_degrees[k]) ? distance / 2 : {student})"
     source.data += [
         constants("gaussian_mean", term.mean.ravel()),
         constants("gaussian_whitening", term.whitening.ravel()),
@@ -359,15 +361,14 @@ def _gaussian(source: CSource, term: GaussianTerm, place: int) -> None:
         f"""\
   for (int j = 0; j < {n}; j++) if (isnan(number[j])) return REFUSED;
   for (int k = 0; k < N_CLASSES; k++) {{
-    double distance = 0, degrees = gaussian_degrees[k];
+    double distance = 0;
     for (int d = 0; d < {d}; d++) {{
       v = 0;
       for (int j = 0; j < {n}; j++)
         v += (number[j] - gaussian_mean[k * {n} + j]) * gaussian_whitening[(k * {n} + j) * {d} + d];
       distance += v * v;
     }}
-    score[k] += gaussian_constant[k]
-      - (isinf(degrees) ? distance / 2 : (degrees + {d}) / 2 * log1p(distance / degrees));
+    score[k] += gaussian_constant[k] - {away};
   }}"""
     )
 

@@ -191,6 +191,8 @@ def _gaussian(graph: Graph, term: GaussianTerm, cells: list[str]) -> str:
     for j, cell in enumerate(term.cells):
         away = graph("Sub", cells[cell], term.mean[None, :, j])
         z = graph("Add", z, graph("Mul", graph.at(away, 2), term.whitening[None, :, j]))
+    if term.is_line:
+        return graph("Add", graph.reduce("ReduceSum", z, 2), term.constant[None])
     distance = graph.reduce("ReduceSum", graph("Mul", z, z), 2)
     is_normal, d = np.isinf(term.degrees), term.whitening.shape[2]
     v = np.where(is_normal, 1.0, term.degrees)

@@ -246,7 +246,9 @@ def _gaussian_term(query: Query, term: GaussianTerm) -> list[str]:
     for k in query.classes:
         distance = query.total([f"z{k}_{d} * z{k}_{d}" for d in range(n_directions)])
         v, constant = term.degrees[k], query.number(term.constant[k])
-        if np.isinf(v):
+        if term.is_line:
+            found.append(f"({constant} + z{k}_0)")
+        elif np.isinf(v):
             found.append(f"({constant} - {distance} * {query.number(0.5)})")
         else:
             power = query.number((v + n_directions) / 2)
