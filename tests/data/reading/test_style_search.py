@@ -101,7 +101,8 @@ def test_a_number_too_large_for_a_float_is_none() -> None:
 
 def test_a_word_among_numbers_is_no_unit() -> None:
     column = found(["unknown", "1,234", "5", "6,789,000"])
-    assert column.in_words() == "stays as written: most cells are numbers as 1,234.5, but not 'unknown' (1 x)"
+    stayed = "stays as written: most cells are numbers as 1,234.5, but not 'unknown' (1 x)"
+    assert column.in_words() == f"{stayed}; if these are missing, say missing=['unknown']"
 
 
 def test_a_word_that_begins_as_a_month_is_none() -> None:

@@ -34,6 +34,7 @@ from bayeswater.data.cells import is_missing, label_values
 from bayeswater.data.frames import as_numpy
 from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.reading.dates import seconds_of
+from bayeswater.data.reading.missing_codes import hint_of_codes
 from bayeswater.errors import DataError
 from bayeswater.phrases import own_reasons
 from bayeswater.typing import Array
@@ -363,7 +364,7 @@ def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool, stored: boo
     if readable["string"]:
         return _of_strings(column)
     if readable["date"]:
-        return ColumnKind("date", f"values of type {kind}")
+        return ColumnKind("date", f"values of type {kind}", hint_of_codes(column))
     if readable["flag"]:
         return ColumnKind("flag", BOOLEAN)
     if readable["seconds"]:
@@ -372,7 +373,8 @@ def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool, stored: boo
     found = _of_numbers(numbers)
     if found.kind != "number":
         return found
-    return replace(found, hint=_numbers_of_rows(name) if _number_rows(numbers) else _moments(name, numbers))
+    hint = _numbers_of_rows(name) if _number_rows(numbers) else _moments(name, numbers) or hint_of_codes(column)
+    return replace(found, hint=hint)
 
 
 def require_labels(name: str, kind: "pa.DataType") -> None:

@@ -149,7 +149,11 @@ class StyleFound:
             said.append(f"{NAMED[self.style.kind]} written as {self.style}")
         if self.nearly is not None:
             cells = ", ".join(f"{cell!r} ({times} x)" for cell, times in self.stayed.items())
-            said.append(f"stays as written: most cells are {NAMED[self.nearly.kind]} as {self.nearly}, but not {cells}")
+            are_words = len(self.stayed) < SHOWN and not re.search("[1-9]", "".join(self.stayed))
+            way_out = f"; if these are missing, say missing={[*self.stayed]}" * are_words
+            said.append(
+                f"stays as written: most cells are {NAMED[self.nearly.kind]} as {self.nearly}, but not {cells}{way_out}"
+            )
         missing = {mark: times for mark, times in self.marks.items() if mark in self.style.missing}
         if missing:
             said.append("missing: " + ", ".join(f"{mark!r} ({times} x)" for mark, times in missing.items()))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bayeswater.data.reading.missing_codes import hint_of_codes
 from bayeswater.data.sources.laid_down import laid_down
 from bayeswater.data.sources.parts import Progress
 from bayeswater.data.sources.paths import is_path
@@ -136,7 +137,7 @@ def _read(rows: Any) -> TableRead:
         table.num_rows,
         {field.name: field.type for field in table.schema},
         {name: column.null_count for name, column in zip(table.column_names, table.columns, strict=True)},
-        tuple(note.removeprefix(prefix) for note in rows.notes),
+        (*(note.removeprefix(prefix) for note in rows.notes), *_of_codes(table)),
         {
             column.name: words
             for column in told
@@ -144,3 +145,9 @@ def _read(rows: Any) -> TableRead:
         },
     )
     return TableRead(table, report)
+
+
+def _of_codes(table: "pa.Table") -> list[str]:
+    """Say in which columns a number or a day may stand for missing."""
+    hints = {name: hint_of_codes(column) for name, column in zip(table.column_names, table.columns, strict=True)}
+    return [f"column {name!r}: {hint}" for name, hint in hints.items() if hint]
