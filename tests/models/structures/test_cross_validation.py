@@ -5,7 +5,14 @@ import pandas as pd
 import pytest
 from tests.oracles.pc_of_bnlearn import NAMES, rows
 
-from bayeswater import DataError, ParameterError, cross_validate_structure, learn_structure
+from bayeswater import (
+    BayesWarning,
+    DataError,
+    MixedNetwork,
+    ParameterError,
+    cross_validate_structure,
+    learn_structure,
+)
 
 
 def frame(table=1, n_rows=400):
@@ -22,6 +29,38 @@ def test_a_fold_loses_what_the_network_of_the_other_rows_says_of_it():
         loss = -np.mean(learned.network.log_evidence(data[fold_of == fold]))
         assert found.losses[fold] == pytest.approx(loss, rel=1e-12)
     assert found.loss == pytest.approx(found.losses @ found.n_rows / len(data))
+
+
+def mixed_frame():
+    rng = np.random.default_rng(5)
+    sex, x = rng.choice(["f", "m"], 240), rng.normal(size=240)
+    return pd.DataFrame({"sex": sex, "x": x, "y": 2 * x + (sex == "m") + 0.3 * rng.normal(size=240)})
+
+
+@pytest.mark.parametrize("method", ["hill_climb", "pc"])
+def test_numbers_that_stay_numbers_lose_what_the_mixed_network_of_the_other_rows_says(method):
+    data, fold_of = mixed_frame(), np.arange(240) % 3
+    found = cross_validate_structure(data, method=method, folds=fold_of, numbers="gaussian")
+    for fold in range(3):
+        learned = learn_structure(data[fold_of != fold], method=method, numbers="gaussian")
+        assert list(found.graphs[fold].edges()) == list(learned.graph.edges())
+        network = MixedNetwork.from_data(learned.graph, data[fold_of != fold], equivalent_sample_size=1.0)
+        loss = -np.mean(network.log_probability(data[fold_of == fold]))
+        assert found.losses[fold] == pytest.approx(loss, rel=1e-12)
+
+
+def test_a_given_graph_with_numbers_takes_its_columns_alone_and_needs_no_state_in_every_fold():
+    data = mixed_frame().assign(z=1.0)
+    data.loc[0, "sex"] = "x"
+    found = cross_validate_structure(data, "sex; x -> y", folds=np.arange(240) % 2, score="bic-cg")
+    assert np.isfinite(found.losses).all()
+
+
+def test_a_row_that_exact_numbers_make_impossible_has_an_infinite_loss():
+    data = pd.DataFrame({"x": [1.0, 2, 3, 4, 5, 6], "y": [2.0, 4, 6, 8, 10, 13]})
+    with pytest.warns(BayesWarning, match="no variance"):
+        found = cross_validate_structure(data, "x -> y", folds=[0, 0, 0, 1, 1, 1], numbers="gaussian")
+    assert found.loss == np.inf and found.standard_error == np.inf
 
 
 def test_a_given_graph_stays_and_every_row_is_held_out_once():

@@ -137,6 +137,11 @@ class NumbersAndStates:
                 BayesWarning,
             )
 
+    def of_rows(self, kept: Array) -> "NumbersAndStates":
+        """Give some of the rows, of the same variables: (n_rows,) bool."""
+        weight = None if self.weight is None else self.weight[kept]
+        return replace(self, codes=self.codes[:, kept], values=self.values[:, kept], weight=weight)
+
     def to_frame(self) -> Any:
         """Give the rows as a frame: labels of states, and numbers."""
         columns: dict[str, Any] = {}

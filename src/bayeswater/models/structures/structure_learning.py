@@ -400,7 +400,7 @@ def learn_structure(
         rows = NumbersAndStates.of(data, discretize, columns, sample_weight)
         knowledge = rows.known(Knowledge.of(rows.names, required, forbidden, tiers, max_parents))
         begin = _beginning(start, rows.names, knowledge)
-        return _learn_mixed(rows, without_prior(score, graph_prior), knowledge, method, start=begin, **search_settings)
+        return learn_mixed(rows, without_prior(score, graph_prior), knowledge, method, start=begin, **search_settings)
     table = StateTable.of(data, discretize, columns, sample_weight)
     require_rows(table.weight)
     if missing == "error":
@@ -420,8 +420,8 @@ def learn_structure(
     return LearnedStructure(table, comparing_score(scored_by) if rounds else scored_by, found, knowledge, rounds)
 
 
-def _learn_mixed(
-    table: NumbersAndStates, score: MomentScore, knowledge: Knowledge, method: str, start: Begin, **settings: Any
+def learn_mixed(
+    table: NumbersAndStates, score: MomentScore, knowledge: Knowledge, method: str, start: Begin = None, **settings: Any
 ) -> LearnedMixedStructure:
     """Search for the graph of states and numbers."""
     table.tell_twins()
