@@ -488,3 +488,9 @@ def test_numbers_of_rows_are_hinted_at(first, dtype):
 )
 def test_other_numbers_are_not_taken_for_numbers_of_rows(cells):
     assert kind_of("x", pa.chunked_array([list(cells)]), declared=False).hint == ""
+
+
+def test_months_before_their_years_are_no_numbers():
+    column = pa.chunked_array([[1 + 0.2023, 12.2023, None, 3.2024]])
+    assert "months, 01.2023 to 12.2023" in kind_of("m", column, declared=False).hint
+    assert not kind_of("m", pa.chunked_array([[1.2023, 12.2023, 3.21]]), declared=False).hint

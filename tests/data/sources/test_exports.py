@@ -221,3 +221,38 @@ def test_rows_of_nothing_at_the_end_are_left_out_and_others_are_said(tmp_path, m
     assert table.to_pylist()[-2:] == [{"a": None, "b": None, "c": None}, {"a": 2, "b": "y", "c": 3}]
     assert "the last 3,002 rows have nothing but ';' and are left out" in report.notes
     assert any("whose cells are all missing" in note for note in report.notes)
+
+
+def test_years_are_names_below_lines_about_the_source(tmp_path):
+    path = tmp_path / "indicators.csv"
+    above = '"Data Source","World Development Indicators",\n\n"Last Updated","2023-12-18",\n\n'
+    path.write_text(above + '"Country","Code","1960","1961","1962",\n' + '"Aruba","ABW","1.5","","2",\n' * 3)
+    assert bayeswater.read_table(path).table.column_names == ["Country", "Code", "1960", "1961", "1962"]
+
+
+def test_cells_in_quotes_with_blanks_are_told_from_lines_of_one_cell(tmp_path):
+    path = tmp_path / "r.txt"
+    path.write_text('"age" "name" "y"\n' + '"1" 20 "N 1" "a"\n"2" 21 "N" "b"\n')
+    assert "if blanks stand between cells" in bayeswater.read_table(path).report.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ("Summe,9,\n* preliminary,,\n", "a row near the end, 'Summe,9,', looks like totals"),
+        ("Source: our own,,\n", "the last row, 'Source: our own', looks like a note"),
+        ("Rome,,\n", "the last row, 'Rome', looks like a note"),
+        ("Rome,3,\n", None),
+    ],
+)
+def test_a_note_or_totals_below_the_table_are_said(tmp_path, end, said):
+    path = tmp_path / "sheet.csv"
+    path.write_text("city,n,kind\n" + "Oslo,1,a\nKiel,2,b\n" * 3 + end)
+    notes = bayeswater.read_table(path).report.notes
+    assert notes == () if said is None else notes[0].startswith(said)
+
+
+def test_times_of_which_only_some_have_a_zone_are_said(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("at\n2023-01-10T10:20:30Z\n2023-01-11T10:20:30\n")
+    assert "some times have no zone" in bayeswater.read_table(path).report.notes[0]

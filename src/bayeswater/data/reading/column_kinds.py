@@ -86,6 +86,9 @@ own_reasons(
         "they may be days as Excel counts them, {n} to {high}: write them as dates": (
             "它们可能是 Excel 所数的日子，{n} 到 {high}：请写作日期"
         ),
+        "they may be months, {n} to {high}, whose order is lost: write the first day of each": (
+            "它们可能是月份，{n} 到 {high}，其先后会丢失：请写作各自的第一天"
+        ),
         "they may be milliseconds since 1970, {n} to {high}: write them as dates": (
             "它们可能是自 1970 年起的毫秒数，{n} 到 {high}：请写作日期"
         ),
@@ -426,10 +429,12 @@ def _numbers_of_rows(name: str) -> str:
 
 
 def _moments(name: str, numbers: Array) -> str:
-    """Say whether numbers under the name of a date are days or seconds as programs count them."""
+    """Say whether numbers are months, or under the name of a date days or seconds as programs count them."""
+    low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
+    if _is_month(low) and _is_month(high) and all(map(_is_month, numbers[numbers == numbers][:SHOWN])):
+        return f"they may be months, {low:07.4f} to {high:07.4f}, whose order is lost: write the first day of each"
     if not OF_DATES.search(name):
         return ""
-    low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
     if SERIAL_DAYS[0] <= low and high <= SERIAL_DAYS[1]:
         first, last = (np.datetime64(FIRST_SERIAL + int(day), "D") for day in (low, high))
         return f"they may be days as Excel counts them, {first} to {last}: write them as dates"
@@ -438,6 +443,12 @@ def _moments(name: str, numbers: Array) -> str:
             first, last = (np.datetime64(int(second / times), "s").astype("M8[D]") for second in (low, high))
             return f"they may be {unit} since 1970, {first} to {last}: write them as dates"
     return ""
+
+
+def _is_month(number: float) -> bool:
+    """Say whether a number is a month and its year, as 01.2023."""
+    month, year = divmod(round(1e4 * number), 10_000) if abs(number) < 100 else (0, 0)
+    return 1 <= month <= 12 and 1900 <= year < 2100 and abs(number - month - year / 1e4) < 1e-9
 
 
 def _are_whole(numbers: Array) -> bool:

@@ -107,6 +107,8 @@ PLAIN = r"^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$"
 SHORT = r"^-?\d{1,7}(?:\.\d*)?$"
 """Plain numbers that are no days: in a frame, where nothing else stands among them, they are codes."""
 
+NOT_ALL_ZONED = "some times have no zone, and are read as those of UTC"
+
 BEHIND_TIME = re.compile(rf".[ T,]+{TIME_OF_DAY}$", re.ASCII)
 BEHIND_ZONE = re.compile(rf"[:.]\d\d[^:]*{CODES['%z']}(?: \d{{4}})?$", re.ASCII)
 
@@ -200,7 +202,7 @@ class StyleSearch:
         self._numbers: set[str] = set()
         self._long: set[str] = set()
         self._lengths: set[int] = set()
-        self._has_time = self._has_zone = False
+        self._has_time = self._has_zone = self._has_local = False
         self._words: Counter[str] = Counter()
         self._kinds, self._may_be_truths = frozenset(kinds), "truth" in kinds
         self._tried: dict[tuple[str, str], _Tried] = {}
@@ -259,8 +261,11 @@ class StyleSearch:
                 self._numbers |= set(strings.slice(0, LEAST_NUMBERS).to_pylist())
         if any(name[0] == "date" for name in self._tried):
             shapes = shapes_of(strings).dictionary.to_pylist()
-            self._has_time |= any(map(BEHIND_TIME.search, shapes))
-            self._has_zone |= any(map(BEHIND_ZONE.search, shapes))
+            timed = [*filter(BEHIND_TIME.search, shapes)]
+            n_zoned = sum(map(bool, map(BEHIND_ZONE.search, timed)))
+            self._has_time |= bool(timed)
+            self._has_zone |= n_zoned > 0 or any(map(BEHIND_ZONE.search, shapes))
+            self._has_local |= n_zoned < len(timed)
 
     # ------------------------------------------------------------------ what is found
 
@@ -335,7 +340,7 @@ class StyleSearch:
     def _date(self, fitting: list[tuple[str, str]], others: list[str]) -> tuple[CellStyle, str]:
         style = self._style(fitting[0])
         if len(fitting) == 1:
-            return style, ""
+            return style, NOT_ALL_ZONED if style.time == "UTC" and self._has_local else ""
         second = self._style(fitting[1])
         told = {_has_day_first(format) for format in others if "%m" in format and not format.startswith("%Y")}
         if len(told) == 1:

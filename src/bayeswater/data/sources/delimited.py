@@ -23,7 +23,7 @@ from bayeswater.data.sources.odd_rows import (
     end_of_filled,
     has_empty_row,
     ragged_row,
-    row_of_totals,
+    said_of_last_rows,
     way_to_read,
 )
 from bayeswater.data.sources.origin import Origin
@@ -210,9 +210,8 @@ class DelimitedSource(Source):
         self.cells.find(self._first_parsed, self._beginning, looked_at, self._asked, all_rows)
         last = (self._first_text, UTF_8) if self._is_short else (self.origin.tail(TAIL_BYTES), self._encoding)
         self._let_go_of()
-        totals = row_of_totals(*last, self.delimiter)
-        if totals:
-            self.note(f"the last row, {totals!r}, looks like totals; take it out if it is no row of the table")
+        if odd := said_of_last_rows(*last, self.delimiter):
+            self.note(odd)
         for said in self.cells.notes():
             self.note(said)
         return self.cells.schema(kinds | looked_at, self.types)

@@ -43,6 +43,9 @@ NUMBER = re.compile(r"[-+(]?\s*\W?\s*\d[\d\s.,:/'-]*(?:[eE][-+]?\d+)?\s*[%)\w]{0
 PLAIN = re.compile(r"-?\d+|-?\d*\.\d+")
 """What a name is that is a number."""
 
+YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+"""What a number may be among names below a note."""
+
 FEW_STEPS = 10
 """Between two names that are whole numbers: they count something, years for one."""
 
@@ -51,6 +54,9 @@ BY_BLANKS += "or, where columns stand below one another, save the table as CSV"
 
 FAR_APART = re.compile(r"\s{2,}")
 """What stands between names of columns that stand below one another."""
+
+WORD = re.compile(r'"[^"]*"|\S+')
+"""What stands between blanks."""
 
 TORN = re.compile(r'[;,\t|~^\\]"|"\s*$')
 """A quote behind what may part cells, or before it can be a part of one, or at the end of a cell."""
@@ -254,9 +260,10 @@ def _rows(text: str, delimiter: str, skips_blanks: bool, quotes: bool) -> Iterat
 def _are_parted_by_blanks(rows: Sequence[_Row]) -> bool:
     """Say whether each line has the same number of words, R's names perhaps one fewer, or the names stand far apart."""
     names = rows[0].cells[0].strip()
-    n_words = {len(row.cells[0].split()) for row in rows[1:]}
-    n_more = n_words.pop() - len(names.split()) if len(n_words) == 1 else -1
-    return len(rows) > 1 and ((n_more in (0, 1) and len(names.split()) + n_more > 2) or len(FAR_APART.split(names)) > 2)
+    n_words = {len(WORD.findall(row.cells[0])) for row in rows[1:]}
+    n_names = len(WORD.findall(names))
+    n_more = n_words.pop() - n_names if len(n_words) == 1 else -1
+    return len(rows) > 1 and ((n_more in (0, 1) and n_names + n_more > 2) or len(FAR_APART.split(names)) > 2)
 
 
 def _is_torn(row: _Row) -> bool:
@@ -422,6 +429,8 @@ def _is_header(row: _Row, below: Sequence[_Row], n_used: int) -> bool:
     """Tell names of columns, below a note, from cells: most are words, of two columns one has numbers below it."""
     filled = [cell for cell in row.cells if cell.strip()]
     n_words = sum(not _is_number(cell) for cell in filled)
+    if all(YEAR.fullmatch(cell.strip()) for cell in filled if _is_number(cell)):
+        n_words = len(filled)
     if 2 * len(filled) < n_used or 2 * n_words < len(filled):
         return False
     under = below[0].cells if below else []

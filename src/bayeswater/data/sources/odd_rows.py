@@ -24,6 +24,9 @@ TOTALS = re.compile(
 RAGGED = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.S)
 """How Arrow words it."""
 
+LAST_ROWS = 4
+"""Rows at the end among which totals are looked for."""
+
 LINE_END = re.compile(rb"\r?\n|\r")
 
 TAIL_BYTES = 2**14
@@ -99,19 +102,31 @@ def has_empty_row(block: bytes, n_cells: int, delimiter: bytes) -> bool:
     return n_cells > 1 and (is_first or b"\n%b\n" % row in block or b"\n%b\r\n" % row in block)
 
 
-def row_of_totals(tail: bytes, encoding: str, delimiter: str) -> str:
-    r"""Give the last row of a text if it looks like totals: such a word, and beside it nothing but numbers.
+def said_of_last_rows(tail: bytes, encoding: str, delimiter: str) -> str:
+    r"""Say that a text seems to end in totals or a note.
 
-    >>> row_of_totals(b"Ann,3\nBob,4\nTotal,7\n", "utf-8", ",")
-    'Total,7'
+    >>> said_of_last_rows(b"Ann,3\nBob,4\nTotal,7\n", "utf-8", ",")
+    "the last row, 'Total,7', looks like totals; take it out if it is no row of the table"
     """
     lines = tail[-TAIL_BYTES:].decode(encoding, errors="ignore").rstrip(f"{delimiter} \t\r\n").splitlines()
-    cells = next(csv.reader(lines[-1:], delimiter=delimiter), [])
-    return lines[-1].strip()[:60] if is_total(cells) else ""
+    lines = lines[-LAST_ROWS:]
+    return said_of_rows([*csv.reader(lines, delimiter=delimiter)], lines)
+
+
+def said_of_rows(rows: Sequence[Sequence[str]], shown: Sequence[str]) -> str:
+    """Say it of the last rows: the last one of totals, behind which there may be notes, or else a note."""
+    for row, text in zip(reversed(rows), reversed(shown), strict=False):
+        if is_total(row):
+            which = "the last row" if row is rows[-1] else "a row near the end"
+            return f"{which}, {text.strip()[:60]!r}, looks like totals; take it out if it is no row of the table"
+    filled = [sum(map(bool, map(str.strip, row))) for row in rows]
+    if len(rows) > 1 and filled[-1] == 1 < filled[0] - 1 and rows[-1][0].strip():
+        return f"the last row, {shown[-1].strip()[:60]!r}, looks like a note; take it out if it is no row of the table"
+    return ""
 
 
 def is_total(cells: Sequence[str]) -> bool:
-    """Say whether a row looks like totals."""
+    """Say whether a row looks like totals: such a word, and beside it nothing but numbers."""
     filled = [cell.strip() for cell in cells if cell.strip()]
     begins_so = len(cells) > 1 and filled and TOTALS.fullmatch(filled[0].rstrip(":")) is not None
     return bool(begins_so) and not any(map(str.isalpha, "".join(filled[1:])))

@@ -18,7 +18,7 @@ from xml.parsers import expat
 import numpy as np
 
 from bayeswater.data.sources.layout import sheet_layout
-from bayeswater.data.sources.odd_rows import is_total
+from bayeswater.data.sources.odd_rows import LAST_ROWS, said_of_rows
 from bayeswater.data.sources.old_spreadsheets import SIGNATURE, require_small_workbook
 from bayeswater.data.sources.whole_files import HeldSource, cell_text, column_of_cells, library
 from bayeswater.errors import DataError, ResourceLimitError, nearest_names
@@ -76,8 +76,9 @@ class SpreadsheetSource(HeldSource):
         for said in found.notes:
             self.note(said)
         body = [row for row in rows[found.n_rows_above :] if any(cell is not None for cell in row)]
-        if body and is_total([*map(cell_text, body[-1])]):
-            self.note(f"the last row, {body[-1][0]!r}, looks like totals; take it out if it is no row of the table")
+        last = [[*map(cell_text, row)] for row in body[-LAST_ROWS:]]
+        if odd := said_of_rows(last, [next(filter(None, row)) for row in last]):
+            self.note(odd)
         names = found.names[: len(found.names) - found.n_unnamed]
         columns = [column_of_cells([row[place] for row in body]) for place in range(len(names))]
         return pa.table(columns, names=list(names))
