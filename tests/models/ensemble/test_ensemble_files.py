@@ -12,7 +12,7 @@ from bayeswater.files.model_file import write_model_file
 from bayeswater.models.stored_models import described_ensemble, restored_ensemble
 
 FRAME, Y = mixed_frame(150)
-BEST = {"kdb": 2, "trees-half": 2, **FEW}
+BEST = {"kdb": 2, "trees-half": 2, "boosted": 1, **FEW}
 
 
 @pytest.fixture(scope="module")

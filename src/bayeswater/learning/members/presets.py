@@ -3,7 +3,7 @@
     generative   KDB, AODE, Gaussian: P(class, row) alone, Bayesian networks and nothing else beside texts
     balanced     AODE, Gaussian, a linear member, 64 class trees: about what a random forest of 200 trees costs, so
                  where columns are many and rows few there are fewer members of AODE
-    best         all of them, and more of each
+    best         all of them, and more of each, and boosted trees from 1000 different rows on
 
 A committee that a table has no columns for is left out: without numbers there are no Gaussians, without texts no
 words, and without anything but texts there is nothing else.
@@ -24,6 +24,7 @@ from typing import Any
 from bayeswater.errors import ParameterError
 from bayeswater.kernels.threads import thread_count
 from bayeswater.learning.members.aode_members import AodeMembers
+from bayeswater.learning.members.boosted_member import BoostedMember
 from bayeswater.learning.members.committee import Committee
 from bayeswater.learning.members.gaussian_member import GaussianMember
 from bayeswater.learning.members.kdb_members import KdbMembers
@@ -61,6 +62,7 @@ PRESETS: Mapping[str, Mapping[str, Committee]] = {
         "trees-all": _trees(45, MOST_COLUMNS, 3, 0.8, "cycle"),
         "words": WordMember(),
         "linear": LinearMember(),
+        "boosted": BoostedMember(),
     },
 }
 """Committees by name, before they have learned; trees are called by how many columns they look at in a node."""
@@ -71,12 +73,17 @@ KINDS: Mapping[str, type[Committee]] = {
     "gaussian": GaussianMember,
     "words": WordMember,
     "linear": LinearMember,
+    "boosted": BoostedMember,
     **dict.fromkeys(("trees-sqrt", "trees-half", "trees-all"), ClassTrees),
 }
 """What a committee of each name is made of, in a file too."""
 
-OF_ALL_ROWS = ("gaussian", "words", "linear")
+OF_ALL_ROWS = ("gaussian", "words", "linear", "boosted")
 """Committees of one member."""
+
+
+BOOSTED_ROWS = 1000
+"""Different rows from which boosted trees learn what others do not: below, the pool is no better for them."""
 
 
 def has_columns_for(name: str, table: EnsembleTable) -> bool:
@@ -116,6 +123,7 @@ def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, 
         name: committee.of_members(given[name]) if name in given else committee
         for name, committee in committees.items()
         if given.get(name) != 0 and has_columns_for(name, table)
+        if name != "boosted" or name in given or len(table) >= BOOSTED_ROWS
     }
     if not chosen:
         raise ParameterError(

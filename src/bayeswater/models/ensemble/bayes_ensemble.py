@@ -62,7 +62,8 @@ class BayesEnsemble(BayesClassifier):
     Parameters
     ----------
     preset : {"balanced", "generative", "best"}, default "balanced"
-        Which members: AODE, a Gaussian and class trees; KDB, AODE and a Gaussian; or all of them, and more of each.
+        Which members: AODE, a Gaussian and class trees; KDB, AODE and a Gaussian; or all of them, more of each, and
+        boosted trees where rows are many.
         Where there are texts, weighted words in each preset.
     time_limit : float, optional
         Seconds that a fit may take, about. A forecast from a few rows decides how many members are learned; `report_`
