@@ -166,7 +166,7 @@ def open_evidence(
 
     A column that is no variable is refused, since a name with a slip in it would silently be no evidence.
     """
-    from bayeswater.data.reading.cell_styles import MARKS
+    from bayeswater.data.reading.cell_style import MARKS
     from bayeswater.errors import nearest_names
 
     known = network.core.states.variables if is_mixed(network) else network.variables

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from bayeswater.data.labels import Labels
-from bayeswater.data.reading.cell_styles import CellStyle
+from bayeswater.data.reading.cell_style import CellStyle
 from bayeswater.data.reading.coded_table import MixedTable
 from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.raw_table import RawTable

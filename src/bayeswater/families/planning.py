@@ -11,7 +11,7 @@ import numpy as np
 
 from bayeswater.data.frames import require_own_names
 from bayeswater.data.matrix import SparseMatrix
-from bayeswater.data.reading.cell_styles import CellStyle
+from bayeswater.data.reading.cell_style import CellStyle
 from bayeswater.data.reading.column_kinds import BOOLEAN, NO_VALUE, ColumnKind, kind_of
 from bayeswater.data.reading.column_plan import AUTO, BITS, IGNORED, TEXT, Column, ColumnPlan
 from bayeswater.data.reading.dates import has_times

@@ -9,10 +9,10 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
-from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.reading.coded_table import CodedTable, Rules, encode_categories, report_unseen
 from bayeswater.data.reading.column_plan import Column, spelled
 from bayeswater.data.reading.raw_table import in_words, read_raw
+from bayeswater.data.reading.truth_style import WordStyle
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.decision.facts import MISSING_IS_STATE, StateFact
 from bayeswater.errors import ParameterError, StatisticsError
@@ -218,7 +218,7 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
         if (self.missing == "state") != (other.missing == "state"):
             raise StatisticsError("cannot combine a model that takes missing as a state with one that does not")
         styles = {**other.read_as_.styles, **self.read_as_.styles}
-        words = {name: style for name, style in styles.items() if style.kind == "words"}
+        words = {name: style for name, style in styles.items() if isinstance(style, WordStyle)}
         return _spelled(self.statistics_, words), _spelled(other.statistics_, words)
 
     def _facts(self, X: Any) -> Facts:
@@ -344,7 +344,7 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
         return self.statistics_.columns.n_states + (1 if self.missing == "state" else 0)
 
 
-def _spelled(sums: Sums[CategoryCounts], words: Mapping[str, CellStyle]) -> Sums[CategoryCounts]:
+def _spelled(sums: Sums[CategoryCounts], words: Mapping[str, WordStyle]) -> Sums[CategoryCounts]:
     """Name states for true and false alike."""
     return replace(sums, columns=replace(sums.columns, schema=spelled(sums.columns.schema, words)))
 

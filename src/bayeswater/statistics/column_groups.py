@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from bayeswater.data.reading.cell_styles import CellStyle
 from bayeswater.data.reading.column_plan import ColumnPlan, spelled
 from bayeswater.data.reading.number_table import bin_labels
+from bayeswater.data.reading.truth_style import WordStyle
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import StatisticsError
 from bayeswater.statistics.statistic import Statistic
@@ -62,7 +62,7 @@ class ColumnGroups(Statistic):
         classes, words = self.classes.union(other.classes), self.plan.words_with(other.plan)
         return self._spelled(words).onto(classes), other._spelled(words).onto(classes)
 
-    def _spelled(self, words: Mapping[str, CellStyle]) -> Self:
+    def _spelled(self, words: Mapping[str, WordStyle]) -> Self:
         """Name states for true and false alike."""
         groups: Mapping[str, Any] = self.groups if words else {}
         named = {

@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 from tests.data.styled_columns import STYLES, written_columns
 
 from bayeswater.data.column_types import Misfit
-from bayeswater.data.reading import cell_styles
-from bayeswater.data.reading.cell_styles import MARKS, CellStyle, style_of, style_of_document
+from bayeswater.data.reading import date_style, number_style
+from bayeswater.data.reading.cell_style import MARKS, CellStyle, PlainStyle
+from bayeswater.data.reading.cell_styles import style_of, style_of_document
+from bayeswater.data.reading.date_style import DateStyle
+from bayeswater.data.reading.number_style import NumberStyle
 from bayeswater.data.reading.style_search import StyleSearch
 from bayeswater.errors import ParameterError
 
@@ -74,27 +77,27 @@ def test_how_a_column_is_cut_into_pieces_does_not_show(
 
 def test_a_cell_that_is_not_written_so_is_refused_by_column_row_and_cell() -> None:
     with pytest.raises(Misfit, match=r"row 1, column 'x' holds '31.04.2023', which is no date as 31.12.2023"):
-        read(["30.04.2023", "31.04.2023"], CellStyle("date", format="%d.%m.%Y"))
+        read(["30.04.2023", "31.04.2023"], DateStyle(format="%d.%m.%Y"))
     with pytest.raises(Misfit, match=r"row 0, column 'x' holds '€5', which is no number as \$1,234.5"):
-        read(["€5"], CellStyle("number", thousands=",", unit="$"))
+        read(["€5"], NumberStyle(thousands=",", unit="$"))
 
 
 def test_columns_that_are_typed_already_pass_as_they_are() -> None:
     numbers = pa.chunked_array([[1.5, None]])
-    assert CellStyle("number", unit="$").read(numbers, "x").equals(numbers)
+    assert NumberStyle(unit="$").read(numbers, "x").equals(numbers)
 
 
 def test_marks_are_missing_unless_they_are_kept() -> None:
-    assert read(list(MARKS), CellStyle("plain")) == [None] * len(MARKS)
-    assert read(["None", "?"], CellStyle("plain", kept=("None",))) == ["None", None]
+    assert read(list(MARKS), PlainStyle()) == [None] * len(MARKS)
+    assert read(["None", "?"], PlainStyle(kept=("None",))) == ["None", None]
 
 
 def test_shares_are_the_nearest_numbers() -> None:
-    assert read(["12.3%", "0.1%", "7 %"], CellStyle("number", unit="%")) == [0.123, 0.001, 0.07]
+    assert read(["12.3%", "0.1%", "7 %"], NumberStyle(unit="%")) == [0.123, 0.001, 0.07]
 
 
 def test_what_is_no_number_is_none() -> None:
-    style = CellStyle("number", thousands=",", unit="$")
+    style = NumberStyle(thousands=",", unit="$")
     for cell in ("1,23", "1,2345", "5$0", "(5", "--5", "1.2.3", "$", "5 €", "0815", "1 000"):
         with pytest.raises(Misfit):
             read([cell], style)
@@ -111,13 +114,13 @@ def test_a_strangers_document_is_refused() -> None:
 
 @pytest.mark.parametrize("unit", ["EUR", "kr", "$"])
 def test_an_exponent_is_read_beside_every_unit(unit: str) -> None:
-    assert read([f"1e3 {unit}", f"{unit} 2.5E-1", f"7{unit}"], CellStyle("number", unit=unit)) == [1000.0, 0.25, 7.0]
+    assert read([f"1e3 {unit}", f"{unit} 2.5E-1", f"7{unit}"], NumberStyle(unit=unit)) == [1000.0, 0.25, 7.0]
 
 
 @pytest.mark.parametrize("cell", ["1e400 $", "9" * 400 + " $", "99999999999e299 $"])
 def test_a_number_too_large_for_a_float_is_refused(cell: str) -> None:
     with pytest.raises(Misfit, match="which is no number"):
-        read(["3 $", cell], CellStyle("number", unit="$"))
+        read(["3 $", cell], NumberStyle(unit="$"))
 
 
 DAYS = [
@@ -167,9 +170,9 @@ def test_moments_of_a_long_column_are_those_of_each_cell(
     parts: list[tuple[str, ...] | None], format: str, time: str
 ) -> None:
     strings = pa.array([None if cell is None else "".join(cell) for cell in parts], pa.string())
-    style = CellStyle("date", format=format, time=time)
+    style = DateStyle(format=format, time=time)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cell_styles, "worth_compiling", lambda n_cells: True)
+        patch.setattr(date_style, "worth_compiling", lambda n_cells: True)
         together = style.values(strings)
     assert together.to_pylist() == style._instants(strings).cast(style.type).to_pylist()
 
@@ -186,9 +189,9 @@ def test_moments_of_a_long_column_are_those_of_each_cell(
     ],
 )
 def test_a_colon_that_is_not_the_first_of_a_clock_is_none_of_a_long_column(format: str, cell: str, moment: str) -> None:
-    style = CellStyle("date", format=format, time="local")
+    style = DateStyle(format=format, time="local")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cell_styles, "worth_compiling", lambda n_cells: True)
+        patch.setattr(date_style, "worth_compiling", lambda n_cells: True)
         assert [str(found) for found in style.values(pa.array([cell])).to_pylist()] == [moment]
 
 
@@ -199,9 +202,9 @@ def test_a_style_of_an_earlier_file_has_a_point_behind_letters() -> None:
 
 @given(st.lists(st.text("$1,2-.() e€", max_size=6) | st.none(), max_size=8))
 def test_numbers_of_a_long_column_are_those_of_each_cell(cells: list[str | None]) -> None:
-    style, strings = CellStyle("number", thousands=",", unit="$"), pa.array(cells, pa.string())
+    style, strings = NumberStyle(thousands=",", unit="$"), pa.array(cells, pa.string())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cell_styles, "worth_compiling", lambda n_cells: True)
+        patch.setattr(number_style, "worth_compiling", lambda n_cells: True)
         together = style.values(strings)
-        patch.setattr(cell_styles.translate_bytes, "serves", lambda *_, use_loop: False, raising=False)
+        patch.setattr(number_style.translate_bytes, "serves", lambda *_, use_loop: False, raising=False)
         assert together.to_pylist() == style.values(strings).to_pylist()

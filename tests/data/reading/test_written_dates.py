@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, time
 import pyarrow as pa
 import pytest
 
-from bayeswater.data.reading.cell_styles import CellStyle
+from bayeswater.data.reading.date_style import DateStyle
 from bayeswater.data.reading.style_search import StyleSearch
 from bayeswater.data.reading.written_dates import MONTH_NUMBERS, MONTHS, date_parts, with_time
 
@@ -88,12 +88,9 @@ def test_a_time_of_day_stands_alone() -> None:
 @pytest.mark.parametrize("format", ["%d.%m.%Y", "%m/%d/%Y", "%d %b %Y"])
 def test_a_year_that_stands_first_leaves_no_doubt_whatever_the_format_is(format: str) -> None:
     cells = pa.chunked_array([["2023-12-31", None]])
-    assert CellStyle("date", format=format).read(cells, "x").to_pylist() == [date(2023, 12, 31), None]
+    assert DateStyle(format=format).read(cells, "x").to_pylist() == [date(2023, 12, 31), None]
     instants = pa.chunked_array([["2023-12-31T10:00:00", "2023-12-31 10:00"]])
-    assert (
-        CellStyle("date", format=format, time="local").read(instants, "x").to_pylist()
-        == [datetime(2023, 12, 31, 10)] * 2
-    )
+    assert DateStyle(format=format, time="local").read(instants, "x").to_pylist() == [datetime(2023, 12, 31, 10)] * 2
 
 
 def test_a_minus_stands_behind_a_number() -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayeswater.data.reading.cell_styles import ALWAYS_MISSING, MARKS
+from bayeswater.data.reading.cell_style import ALWAYS_MISSING, MARKS
 from bayeswater.data.sources import delimited
 from bayeswater.data.sources.recognising import open_source
 from bayeswater.data.sources.source import Source, TypesWidened

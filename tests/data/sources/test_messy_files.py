@@ -11,7 +11,7 @@ from tests.data.messy import DELIMITERS, ENCODINGS, SHAPES, messy_bytes, table_i
 from tests.data.styled_columns import STYLES
 
 from bayeswater import NaiveBayes
-from bayeswater.data.reading.cell_styles import MARKS
+from bayeswater.data.reading.cell_style import MARKS
 from bayeswater.data.sources import delimited
 from bayeswater.data.sources.recognising import local_rows, open_source
 from bayeswater.data.sources.source import TypesWidened

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from tests.data.styled_columns import STYLES, written_columns
 
 from bayeswater.data.column_types import Misfit, type_named
-from bayeswater.data.reading.cell_styles import CellStyle, style_of
+from bayeswater.data.reading.cell_styles import style_of
+from bayeswater.data.reading.date_style import DateStyle
+from bayeswater.data.reading.number_style import NumberStyle
 from bayeswater.data.sources import delimited
 from bayeswater.data.sources.arrow_csv import CsvForm
 from bayeswater.data.sources.recognising import local_rows, open_source
@@ -146,7 +148,7 @@ def test_a_cell_far_down_is_read_with_all_before_it(
 
 
 def test_a_style_that_a_model_knows_holds_for_a_file_of_one_row_and_other_cells_are_refused(tmp_path: Path) -> None:
-    style = CellStyle("date", format="%d/%m/%Y")
+    style = DateStyle(format="%d/%m/%Y")
     source = opened(csv(tmp_path / "a.csv", {"x": ["01/02/2023"], "y": ["1"]}))
     source.declare({}, {"x": style})
     assert [day.month for day in cells(source, "x")] == [2]
@@ -162,7 +164,7 @@ def test_a_value_that_is_written_otherwise_is_not_called_missing_and_a_word_may_
         ("none yet", r"missing=\['none yet'\]"),
     ):
         source = opened(csv(tmp_path / "a.csv", {"x": ["$5", cell], "y": ["1", "2"]}))
-        source.declare({}, {"x": CellStyle("number", unit="$")})
+        source.declare({}, {"x": NumberStyle(unit="$")})
         with pytest.raises(Misfit, match=way_out):
             cells(source, "x")
 
@@ -249,7 +251,7 @@ def test_a_point_may_stand_behind_the_letters_of_a_unit(tmp_path: Path, unit: st
 
 
 def test_a_style_that_a_cell_does_not_have_is_not_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CellStyle, "_numbers", lambda self, strings: pa.nulls(len(strings), pa.float64()))
+    monkeypatch.setattr(NumberStyle, "values", lambda self, strings: pa.nulls(len(strings), pa.float64()))
     source = open_source(csv(tmp_path / "prices.csv", {"price": ["$1", "$2"]}))
     with pytest.raises(TypesWidened):
         list(source.batches())

@@ -32,7 +32,7 @@ import numpy as np
 
 from bayeswater.data.cells import is_missing, label_values
 from bayeswater.data.frames import as_numpy
-from bayeswater.data.reading.cell_styles import CellStyle
+from bayeswater.data.reading.cell_style import CellStyle
 from bayeswater.data.reading.dates import seconds_of
 from bayeswater.data.reading.missing_codes import hint_of_codes
 from bayeswater.errors import DataError

@@ -11,11 +11,13 @@ from typing import Any, overload
 
 from bayeswater.data.display_width import display_width, on_one_line, padded
 from bayeswater.data.frames import Framed
-from bayeswater.data.reading.cell_styles import SHARES, CellStyle
+from bayeswater.data.reading.cell_style import CellStyle
 from bayeswater.data.reading.column_kinds import NO_VALUE
 from bayeswater.data.reading.dates import is_date
+from bayeswater.data.reading.number_style import NumberStyle
 from bayeswater.data.reading.original_types import arrow_type
 from bayeswater.data.reading.text import TextAnalyser
+from bayeswater.data.reading.truth_style import WordStyle
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import SchemaError
 from bayeswater.markup import html_table
@@ -150,10 +152,10 @@ class ColumnPlan(Framed):
         new = {c.name: replace(c, style=o.style) for c, o in zip(self, other, strict=True) if o.style and not c.style}
         return self.with_columns(new) if new else self
 
-    def words_with(self, other: "ColumnPlan") -> dict[str, CellStyle]:
+    def words_with(self, other: "ColumnPlan") -> dict[str, WordStyle]:
         """Give the styles of words for true and false, by column, that one of two plans knows; the first where both."""
         known = ((column.name, column.style) for plan in (other, self) for column in plan)
-        return {name: style for name, style in known if style is not None and style.kind == "words"}
+        return {name: style for name, style in known if isinstance(style, WordStyle)}
 
     def require_same_reading(self, other: "ColumnPlan") -> None:
         """Refuse two plans by which the same table would be counted differently, and name the difference."""
@@ -189,7 +191,7 @@ class ColumnPlan(Framed):
         for one, two, ends in ((self, other, (here, there)), (other, self, (there, here))):
             for shares, plain in zip(one.columns, two.columns, strict=False):
                 largest, number = (end.get(shares.name, 0.0) for end in ends)
-                is_share = shares.style is not None and shares.style.unit in SHARES and plain.style is None
+                is_share = isinstance(shares.style, NumberStyle) and shares.style.is_share and plain.style is None
                 if is_share and number > max(1.0, UNLIKE * largest):
                     raise SchemaError(
                         f"column {shares.name!r} has numbers as {shares.style} in one model, at most {largest:g}, and "
@@ -219,6 +221,8 @@ class ColumnPlan(Framed):
 
 def require_same_unit(name: str, mine: CellStyle, theirs: CellStyle) -> None:
     """Refuse numbers that stand beside different units; one that has none may be of any."""
+    if not (isinstance(mine, NumberStyle) and isinstance(theirs, NumberStyle)):
+        return
     if mine.unit and theirs.unit and mine.unit != theirs.unit:
         raise SchemaError(
             f"column {name!r} has {mine.unit!r} beside its numbers here and {theirs.unit!r} there; bring both into one "
@@ -226,12 +230,12 @@ def require_same_unit(name: str, mine: CellStyle, theirs: CellStyle) -> None:
         )
 
 
-def spelled(schema: Schema, words: Mapping[str, CellStyle]) -> Schema:
+def spelled(schema: Schema, words: Mapping[str, WordStyle]) -> Schema:
     """Spell words for true and false among the states of columns as their styles do."""
     return Schema(tuple(_spelled(v, words[v.name]) if v.name in words else v for v in schema))
 
 
-def _spelled(variable: Variable, style: CellStyle) -> Variable:
+def _spelled(variable: Variable, style: WordStyle) -> Variable:
     states = variable.states if variable.is_coded else style.spelled(variable.states)
     new = dict(zip(variable.states, states, strict=True))
     return replace(variable, states=states, declared=frozenset(new[state] for state in variable.declared))

@@ -25,11 +25,13 @@ from bayeswater.data.frames import (
     unmasked,
 )
 from bayeswater.data.matrix import SparseMatrix, column_name
-from bayeswater.data.reading.cell_styles import SHARES, CellStyle, holds_strings, style_of
+from bayeswater.data.reading.cell_style import CellStyle, holds_strings
+from bayeswater.data.reading.cell_styles import style_of
 from bayeswater.data.reading.column_plan import COUNTS, ColumnPlan
 from bayeswater.data.reading.dates import SECONDS_PER_DAY, date_columns, in_zone_of, seconds_of
 from bayeswater.data.reading.known_labels import holds_numbers
 from bayeswater.data.reading.matrix_reading import names_of, read_matrix, require_cells, rows_of_objects
+from bayeswater.data.reading.number_style import SHARES, NumberStyle
 from bayeswater.data.reading.original_types import arrow_type, drawn_table, pandas_types
 from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, warn_user
 from bayeswater.typing import Array
@@ -166,9 +168,9 @@ class RawTable:
     def in_styles(self, styles: Mapping[str, CellStyle]) -> "RawTable":
         """Read the strings of columns that have a style and were not read by one before, and truths as words."""
         new = {name: style for name, style in styles.items() if name not in self.styles or style.kind == "words"}
-        for name in new:
-            if new[name].unit in SHARES:
-                self._warn_of_large_shares(name, new[name])
+        for name, style in new.items():
+            if isinstance(style, NumberStyle) and style.is_share:
+                self._warn_of_large_shares(name, style)
         read = {name: style for name, style in new.items() if self._is_written(name, style)}
         if not read:
             return self
@@ -177,7 +179,7 @@ class RawTable:
         declared, stored = self.declared - read.keys(), (self.stored - read.keys()) | words
         return replace(self, columns=own, styles={**self.styles, **read}, stored=stored, declared=declared)
 
-    def _warn_of_large_shares(self, name: str, style: CellStyle) -> None:
+    def _warn_of_large_shares(self, name: str, style: NumberStyle) -> None:
         """Say that plain numbers are shares of one where a column was fitted on 45%, if one is more than that."""
         column = self.columns[name]
         if not isinstance(column, np.ndarray) and not holds_numbers(column.type):

@@ -29,29 +29,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayeswater.data.column_types import Misfit, without_digits
-from bayeswater.data.reading.cell_styles import (
-    BLANK,
-    MONEY,
-    SHARES,
-    TRUTHS,
-    CellStyle,
-    half_width,
-    holds_strings,
-    number_pattern,
-    unit_pattern,
-)
+from bayeswater.data.reading.cell_style import CellStyle, PlainStyle, half_width, holds_strings, matching
+from bayeswater.data.reading.date_style import ClockStyle, DateStyle
+from bayeswater.data.reading.number_style import BLANK, MONEY, OF_NUMBER, SHARES, NumberStyle
+from bayeswater.data.reading.truth_style import TRUTHS, TruthStyle
 from bayeswater.data.reading.written_as import NOTHING_WRITTEN, NUMBERS, WrittenAs
 from bayeswater.data.reading.written_dates import (
-    CLOCK,
     CODES,
     TIME_OF_DAY,
-    clock_of,
-    compiled_format,
-    date_parts,
-    date_pattern,
-    days_of,
     shapes_of,
-    with_time,
 )
 from bayeswater.typing import Array
 
@@ -113,7 +99,6 @@ BEHIND_TIME = re.compile(rf".[ T,]+{TIME_OF_DAY}$", re.ASCII)
 BEHIND_ZONE = re.compile(rf"[:.]\d\d[^:]*{CODES['%z']}(?: \d{{4}})?$", re.ASCII)
 
 DIGIT = re.compile("[0-9]")
-OF_NUMBER = rf"[-+−–()\d.,'’]+|{BLANK}|[eE][-+]?\d+"
 CODE = re.compile(r"0\d+")
 TELEPHONE = r"^\+\d[\d ]{6,}$"
 THREE_GROUPS = rf"^\d{{1,3}}(?:{BLANK}\d{{3}}){{2,}}$"
@@ -143,18 +128,18 @@ class StyleFound:
     def in_words(self) -> str:
         """Say how the column was read, for people.
 
-        >>> StyleFound(CellStyle("number", unit="$"), marks={"n/a": 3}).in_words()
+        >>> StyleFound(NumberStyle(unit="$"), marks={"n/a": 3}).in_words()
         "numbers written as $1234.5; missing: 'n/a' (3 x)"
         """
         said = []
-        if self.style.kind != "plain":
-            said.append(f"{NAMED[self.style.kind]} written as {self.style}")
+        if not isinstance(self.style, PlainStyle):
+            said.append(f"{self.style.named} written as {self.style}")
         if self.nearly is not None:
             cells = ", ".join(f"{cell!r} ({times} x)" for cell, times in self.stayed.items())
             are_words = len(self.stayed) < SHOWN and not re.search("[1-9]", "".join(self.stayed))
             way_out = f"; if these are missing, say missing={[*self.stayed]}" * are_words
             said.append(
-                f"stays as written: most cells are {NAMED[self.nearly.kind]} as {self.nearly}, but not {cells}{way_out}"
+                f"stays as written: most cells are {self.nearly.named} as {self.nearly}, but not {cells}{way_out}"
             )
         missing = {mark: times for mark, times in self.marks.items() if mark in self.style.missing}
         if missing:
@@ -163,9 +148,6 @@ class StyleFound:
         if kept:
             said.append(f"{', '.join(map(repr, kept))}: a frequent answer, and not missing")
         return "; ".join([*said, *([self.doubt] if self.doubt else [])])
-
-
-NAMED = {"number": "numbers", "truth": "truths", "date": "dates", "clock": "times of day"}
 
 
 class StyleSearch:
@@ -205,7 +187,7 @@ class StyleSearch:
         self._has_time = self._has_zone = self._has_local = False
         self._words: Counter[str] = Counter()
         self._kinds, self._may_be_truths = frozenset(kinds), "truth" in kinds
-        self._tried: dict[tuple[str, str], _Tried] = {}
+        self._tried: list[_Tried] = []
 
     def add(self, cells: "pa.ChunkedArray") -> None:
         """Look at strings."""
@@ -222,22 +204,22 @@ class StyleSearch:
         if not self._n_values:
             self._tried = self._worth_trying(strings if len(strings) <= TRIED else strings.slice(0, TRIED))
         self._n_values += int(times.sum())
-        units = _units(strings) if any(kind == "number" for kind, _ in self._tried) else None
-        for tried in self._tried.values():
+        units = _units(strings) if _of(NumberStyle, self._tried) else None
+        for tried in self._tried:
             tried.add(strings, times, units)
         self._note(strings, times, units)
 
-    def _worth_trying(self, strings: "pa.Array") -> "dict[tuple[str, str], _Tried]":
+    def _worth_trying(self, strings: "pa.Array") -> "list[_Tried]":
         """Give the styles that fit at least half of the first strings."""
         some = {DIGIT.sub("9", string) for string in strings.to_pylist()[:: max(1, len(strings) // SEEN)]}
         is_said = self.written.date_format is not None
-        tried = {
-            name: _Tried(*name)
-            for name in _names(self.written)
-            if name[0] in self._kinds and (is_said or any(_may_be(*name, shape) for shape in some if "9" in shape))
-        }
-        units = _units(strings) if any(kind == "number" for kind, _ in tried) else None
-        return {name: one for name, one in tried.items() if 2 * one.matching(strings, units).sum() >= len(strings)}
+        tried = [
+            _Tried(style)
+            for style in _possible(self.written)
+            if style.kind in self._kinds and (is_said or any(style.may_be(shape) for shape in some if "9" in shape))
+        ]
+        units = _units(strings) if _of(NumberStyle, tried) else None
+        return [one for one in tried if 2 * one.matching(strings, units).sum() >= len(strings)]
 
     def _note(self, strings: "pa.Array", times: Array, units: "pa.DictionaryArray | None") -> None:
         """Note what tells styles of one kind apart."""
@@ -247,10 +229,10 @@ class StyleSearch:
             self._words.update(dict(zip(strings.slice(0, 4 * SHOWN).to_pylist(), times.tolist(), strict=False)))
             self._may_be_truths = len(self._words) < 4 * SHOWN
         if units is not None:
-            self._n_plain += int(times[_matching(strings, PLAIN)].sum())
-            self._n_telephone += int(times[_matching(strings, TELEPHONE) | _matching(strings, THREE_GROUPS)].sum())
+            self._n_plain += int(times[matching(strings, PLAIN)].sum())
+            self._n_telephone += int(times[matching(strings, TELEPHONE) | matching(strings, THREE_GROUPS)].sum())
             for mark in self._n_with:
-                self._n_with[mark] += int(times[_matching(strings, re.escape(mark))].sum())
+                self._n_with[mark] += int(times[matching(strings, re.escape(mark))].sum())
             self._lengths |= set(pc.utf8_length(strings).unique().to_pylist()[:SHOWN])
             n_beside = np.bincount(units.indices, weights=times, minlength=len(units.dictionary)).astype(np.int64)
             for unit, n in zip(units.dictionary.to_pylist()[: 2 * SHOWN], n_beside.tolist(), strict=False):
@@ -259,7 +241,7 @@ class StyleSearch:
                 self._long |= without_digits(strings)
             if len(self._numbers) < LEAST_NUMBERS:
                 self._numbers |= set(strings.slice(0, LEAST_NUMBERS).to_pylist())
-        if any(name[0] == "date" for name in self._tried):
+        if _of(DateStyle, self._tried):
             shapes = shapes_of(strings).dictionary.to_pylist()
             timed = [*filter(BEHIND_TIME.search, shapes)]
             n_zoned = sum(map(bool, map(BEHIND_ZONE.search, timed)))
@@ -271,40 +253,40 @@ class StyleSearch:
 
     def found(self, others: "Iterable[CellStyle]" = ()) -> StyleFound:
         """Say how the column is written; where it leaves doubt, as `others` of the same file are."""
-        fitting = [name for name, tried in self._tried.items() if tried.n_fitting == self._n_values]
+        fitting = [self._settled(tried) for tried in self._tried if tried.n_fitting == self._n_values]
         style, doubt = self._chosen(fitting, list(others)) if self._n_values >= LEAST_CELLS else (None, "")
         if style is not None:
             return StyleFound(style, doubt, marks=self._most(self._marks), n_cells=self.n_cells)
         both = {"无"} if {*self._words} == {"有"} else {}  # there are some, or none
         frequent = (mark for mark, n in self._marks.items() if n >= FREQUENT * self.n_cells or mark in both)
         kept = tuple(mark for mark in frequent if mark not in self.written.always_missing)
-        plain = CellStyle("plain", self.written.marks, kept)
-        near = max(self._tried, key=lambda name: self._tried[name].n_fitting, default=None)
+        plain = PlainStyle(self.written.marks, kept)
+        near = max(self._tried, key=lambda tried: tried.n_fitting, default=None)
         found = StyleFound(plain, doubt, marks=self._most(self._marks), n_cells=self.n_cells)
-        if near is None or near in fitting or 2 * self._tried[near].n_fitting <= self._n_values:
+        if near is None or near.n_fitting == self._n_values or 2 * near.n_fitting <= self._n_values:
             return found
-        rest = self._tried[near].others
-        if len(rest) > SHOWN and self._tried[near].n_fitting < NEARLY_ALL * self._n_values:
+        if len(near.others) > SHOWN and near.n_fitting < NEARLY_ALL * self._n_values:
             return found
-        are_plain = self._n_plain == self._tried[near].n_fitting
-        if near[0] == "number" and (any(map(CODE.fullmatch, rest)) or (self.are_codes and are_plain)):
+        are_plain = self.are_codes and self._n_plain == near.n_fitting
+        if isinstance(near.style, NumberStyle) and (any(map(CODE.fullmatch, near.others)) or are_plain):
             return found
-        return replace(found, nearly=self._style(near), stayed=self._most(rest))
+        return replace(found, nearly=self._settled(near), stayed=self._most(near.others))
 
-    def _chosen(self, fitting: list[tuple[str, str]], others: list[CellStyle]) -> tuple[CellStyle | None, str]:
-        if ("clock", "") in fitting:
-            return CellStyle("clock", self.written.marks), ""
-        dates = [name for name in fitting if name[0] == "date"]
+    def _chosen(self, fitting: list[CellStyle], others: list[CellStyle]) -> tuple[CellStyle | None, str]:
+        """Choose among the styles that fit all cells."""
+        if clock := next((style for style in fitting if isinstance(style, ClockStyle)), None):
+            return clock, ""
+        dates = [style for style in fitting if isinstance(style, DateStyle)]
         if dates:
-            return self._date(dates, [style.format for style in others if style.kind == "date"])
-        numbers = [name for name in fitting if name[0] == "number"]
+            return self._date(dates, [style.format for style in others if isinstance(style, DateStyle)])
+        numbers = [style for style in fitting if isinstance(style, NumberStyle)]
         if numbers:
             units = [unit for unit in self._units if unit]
             if len(units) > 1 or (units and units[0] in SHARES and self._units[""]):
                 beside = " and ".join(unit or "nothing" for unit in self._units)
                 return None, f"stays as written: beside the numbers stand {beside}, which are not of one unit"
             if not self._are_codes():
-                return self._number(numbers, {style.decimal for style in others if style.kind == "number"})
+                return self._number(numbers, {style.decimal for style in others if isinstance(style, NumberStyle)})
         found = style_of_words(self._words) if self._may_be_truths else None
         return None if found is None else replace(found, marks=self.written.marks), ""
 
@@ -317,12 +299,9 @@ class StyleSearch:
         is_plain = self.are_codes and self._n_plain == self._n_values
         return is_plain and not (self._marks and len(self._numbers) >= LEAST_NUMBERS)
 
-    def _number(self, fitting: list[tuple[str, str]], decimals: set[str]) -> tuple[CellStyle, str]:
-        by_decimal: dict[str, CellStyle] = {}
-        for name in fitting:
-            style = self._style(name)
-            by_decimal.setdefault(style.decimal, style)
-        one = next(iter(by_decimal.values()))
+    def _number(self, fitting: list[NumberStyle], decimals: set[str]) -> tuple[NumberStyle, str]:
+        by_decimal = {style.decimal: style for style in reversed(fitting)}
+        one = fitting[0]
         mark = next((mark for mark, n in self._n_with.items() if n), "")
         if len(by_decimal) == 1 or not mark:
             return one, ""
@@ -334,35 +313,29 @@ class StyleSearch:
         if one.unit in MONEY:
             return grouped, may_be_decimals if are_all and (mark == "." or one.unit in WITH_COMMA) else ""
         if mark == ".":
-            return one, "" if one.unit in SHARES else "a point may stand between thousands as well: say thousands='.'"
+            return one, "" if one.is_share else "a point may stand between thousands as well: say thousands='.'"
         return (by_decimal[","], "") if decimals == {","} else (grouped, may_be_decimals)
 
-    def _date(self, fitting: list[tuple[str, str]], others: list[str]) -> tuple[CellStyle, str]:
-        style = self._style(fitting[0])
+    def _date(self, fitting: list[DateStyle], others: list[str]) -> tuple[DateStyle, str]:
+        style = fitting[0]
         if len(fitting) == 1:
             return style, NOT_ALL_ZONED if style.time == "UTC" and self._has_local else ""
-        second = self._style(fitting[1])
+        second = fitting[1]
         told = {_has_day_first(format) for format in others if "%m" in format and not format.startswith("%Y")}
         if len(told) == 1:
             return (style if {_has_day_first(style.format)} == told else second), ""
         return style, f"day and month may be the other way round, as {second}: say date_format={second.format!r}"
 
-    def _style(self, name: tuple[str, str]) -> CellStyle:
-        kind, how = name
-        if kind == "clock":
-            return CellStyle("clock", self.written.marks)
-        if kind == "date":
-            has_time, has_zone = self._has_time or "%H" in how, self._has_zone or "%z" in how
-            time = "UTC" if has_zone else "local" if has_time else ""
-            return CellStyle("date", self.written.marks, format=how, time=time)
+    def _settled(self, tried: "_Tried") -> CellStyle:
+        """Give a style with what was noted beside its cells."""
         unit = next((unit for unit in self._units if unit in MONEY or unit in SHARES), "")
-        return CellStyle("number", self.written.marks, decimal=how[0], thousands=how[1], unit=unit)
+        return tried.style.settled(unit, "UTC" if self._has_zone else "local" if self._has_time else "")
 
     def _most(self, cells: "Counter[str]") -> dict[str, int]:
         return dict(cells.most_common(SHOWN))
 
 
-def style_of_words(times: Mapping[str, int]) -> CellStyle | None:
+def style_of_words(times: Mapping[str, int]) -> TruthStyle | None:
     """Give the style of strings, by how often each occurs, if they are words for true and false, and both occur.
 
     >>> style_of_words({"Yes": 2, "NO": 1, "yes": 1}).true
@@ -374,7 +347,7 @@ def style_of_words(times: Mapping[str, int]) -> CellStyle | None:
             usual = [max((w for w in times if w.lower() in own), key=lambda w: (times[w], w)) for own in pair]
             spellings = zip(usual, pair, ("true", "false"), strict=True)  # later cells may be truths
             true, false = (tuple(dict.fromkeys((word, *own, truth))) for word, own, truth in spellings)
-            return CellStyle("truth", true=true, false=false)
+            return TruthStyle(true=true, false=false)
     return None
 
 
@@ -391,13 +364,13 @@ def style_in_frame(column: "pa.ChunkedArray", *, is_stored: bool) -> StyleFound 
     words = dict(zip(strings.to_pylist(), times.tolist(), strict=True)) if len(strings) < 4 * SHOWN else {}
     if found_words := style_of_words(words):
         return StyleFound(replace(found_words, marks=(), kept=("",)))
-    if not _matching(strings, r"\d").any() or _matching(strings, SHORT).all():
+    if not matching(strings, r"\d").any() or matching(strings, SHORT).all():
         return None
     for n_rows in (FIRST_ROWS, SAMPLED)[: 1 + (len(column) > FIRST_ROWS)]:
         search = StyleSearch(kinds=("number", "date"), are_codes=True)
         search.add(column.slice(0, n_rows))
         found = search.found()
-        if found.style.kind == "plain":
+        if isinstance(found.style, PlainStyle):
             return None
     try:
         found.style.read(column.slice(SAMPLED), "")
@@ -407,35 +380,18 @@ def style_in_frame(column: "pa.ChunkedArray", *, is_stored: bool) -> StyleFound 
 
 
 class _Tried:
-    """A style by its kind and what tells it from others of it; how many cells have it, and some that do not."""
+    """A style that the cells may have; how many have it, and some that do not."""
 
-    def __init__(self, kind: str, how: str) -> None:
-        self.kind, self.how, self.n_fitting = kind, how, 0
+    def __init__(self, style: CellStyle) -> None:
+        self.style, self.n_fitting = style, 0
         self.others: Counter[str] = Counter()
         self._last: tuple[pa.Array, Array] | None = None
 
     def matching(self, strings: "pa.Array", units: "pa.DictionaryArray | None") -> Array:
-        """Say which strings match, and if they are dates or times, are on the calendar or the clock (n_strings,)."""
-        import pyarrow as pa
-
-        if self._last is not None and self._last[0] is strings:
-            return self._last[1]
-        if self.kind == "number":
-            assert units is not None
-            known = sorted({*MONEY, *SHARES}.intersection(units.dictionary.to_pylist()), key=len, reverse=True)
-            fits = _matching(strings, number_pattern(self.how[0], self.how[1], "|".join(map(unit_pattern, known))))
-        else:
-            style = CellStyle("clock") if self.kind == "clock" else CellStyle("date", format=self.how, time="local")
-            fits = _matching(strings, CLOCK if self.kind == "clock" else date_pattern(self.how))
-            if fits.any():
-                own = strings if fits.all() else strings.filter(pa.array(fits))
-                if self.kind == "date" and len(own) <= TRIED:  # to read so few takes longer than to look at their parts
-                    parts = date_parts(own, with_time(self.how))
-                    fits[fits] = np.asarray(days_of(*parts).is_valid()) & np.asarray(clock_of(*parts).is_valid())
-                else:
-                    fits[fits] = np.asarray(style.values(own).is_valid())
-        self._last = strings, fits
-        return fits
+        """Say which strings are written so (n_strings,)."""
+        if self._last is None or self._last[0] is not strings:
+            self._last = strings, self.style.fits(strings, units)
+        return self._last[1]
 
     def add(self, strings: "pa.Array", times: Array, units: "pa.DictionaryArray | None") -> None:
         fits = self.matching(strings, units)
@@ -445,22 +401,16 @@ class _Tried:
 
 
 @cache
-def _names(written: WrittenAs) -> list[tuple[str, str]]:
-    """Give the styles that there may be, by their kind and what tells them from others of it."""
+def _possible(written: WrittenAs) -> list[CellStyle]:
+    """Give the styles that there may be."""
+    marks = written.marks
     numbers = [
-        ("number", decimal + gap)
+        NumberStyle(marks, decimal=decimal, thousands=gap)
         for decimal, gap in NUMBERS
         if written.decimal in (None, decimal) and written.thousands in (None, gap)
     ]
     dates = DATES if written.date_format is None else (written.date_format,)
-    return [*numbers, *(("date", format) for format in dates), ("clock", "")]
-
-
-def _may_be(kind: str, how: str, shape: str) -> bool:
-    """Say whether strings of a shape begin as a style has it: a whole pattern takes longer to compile than to match."""
-    if kind == "date":
-        return re.match(compiled_format(how) + r"(?!\d)", shape, re.ASCII) is not None
-    return shape[1:3].count(":") == 1 if kind == "clock" else re.sub(OF_NUMBER, "", shape) in ("", *MONEY, *SHARES)
+    return [*numbers, *(DateStyle(marks, format=format) for format in dates), ClockStyle(marks)]
 
 
 def _has_day_first(format: str) -> bool:
@@ -485,10 +435,8 @@ def distinct(cells: "pa.ChunkedArray") -> "tuple[pa.Array, Array]":
     return strings.filter(present), times[np.asarray(present)]
 
 
-def _matching(strings: "pa.Array", pattern: str) -> Array:
-    import pyarrow.compute as pc
-
-    return np.asarray(pc.match_substring_regex(strings, pattern=pattern).to_numpy(zero_copy_only=False), dtype=bool)
+def _of(kind: type[CellStyle], tried: list[_Tried]) -> bool:
+    return any(isinstance(one.style, kind) for one in tried)
 
 
 def _units(strings: "pa.Array") -> "pa.DictionaryArray":

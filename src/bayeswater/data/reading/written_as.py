@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bayeswater.data.reading.cell_styles import ALWAYS_MISSING, MARKS
+from bayeswater.data.reading.cell_style import ALWAYS_MISSING, MARKS
 from bayeswater.data.reading.written_dates import compiled_format
 from bayeswater.errors import ParameterError
 

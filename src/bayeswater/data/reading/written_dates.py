@@ -191,16 +191,18 @@ def _parts_of_shapes(
     which = np.asarray(shapes.indices)
     order = np.argsort(which, kind="stable")
     rows_of = np.split(order, np.cumsum(np.bincount(which, minlength=len(shapes.dictionary)))[:-1])
-    parts = {name: np.zeros(len(strings), dtype=np.int64) for name in pattern.groupindex}
+    parts = {name: np.full(len(strings), _number_of(name, ""), dtype=np.int64) for name in pattern.groupindex}
     missing = np.ones(len(strings), dtype=bool)
     for shape, rows in zip(shapes.dictionary.to_pylist(), rows_of, strict=True):
         match = pattern.fullmatch(shape)
         if match is None:
             continue
         missing[rows] = False
-        for name in pattern.groupindex:
-            first = len(shape[: max(match.start(name), 0)].encode())
-            parts[name][rows] = _numbers_at(name, match[name] or "", written, start[rows] + first)
+        begin = start[rows]
+        for name, part in match.groupdict().items():
+            if part:
+                first = len(shape[: match.start(name)].encode())
+                parts[name][rows] = _numbers_at(name, part, written, begin + first)
     missing |= parts.pop("zeros", np.zeros(1, dtype=np.int64)) > 0
     return parts, missing
 

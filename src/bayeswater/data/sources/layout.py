@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Literal, NamedTuple
 
-from bayeswater.data.reading.cell_styles import MARKS
+from bayeswater.data.reading.cell_style import MARKS
 from bayeswater.data.sources.reading_options import Reading
 from bayeswater.data.sources.records import DELIMITERS, RARE
 from bayeswater.errors import DataError, SchemaError

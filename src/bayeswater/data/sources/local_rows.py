@@ -8,7 +8,6 @@ decoded of files is not decoded again by a sum of the same columns: reading goes
 
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from functools import cached_property, reduce
 from hashlib import sha256
 from itertools import chain
@@ -16,7 +15,8 @@ from os import getpid
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from bayeswater.data.reading.cell_styles import CellStyle, style_of
+from bayeswater.data.reading.cell_style import CellStyle
+from bayeswater.data.reading.cell_styles import style_of
 from bayeswater.data.row_places import rows_named
 from bayeswater.data.sources.cutting import BATCH_BYTES, GRID_ROWS, Batch, PartPiece, cut_batches, one_table
 from bayeswater.data.sources.delimited import DelimitedSource
@@ -189,7 +189,7 @@ class LocalRows(Rows):
         """Leave words for true and false as they are written, where a state is known by its name."""
         styles = {field.name: style for field in self.schema if (style := style_of(field)) is not None}
         truths = [name for name, style in styles.items() if style.kind == "truth" and name not in besides]
-        words = {name: replace(styles[name], kind="plain") for name in truths}
+        words = {name: styles[name].plain for name in truths}
         if words:
             self.declare({}, words)
 

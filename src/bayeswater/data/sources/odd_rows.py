@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from bayeswater.data.reading.cell_styles import WAY_OUT
+from bayeswater.data.reading.cell_style import WAY_OUT
 from bayeswater.errors import DataError
 
 if TYPE_CHECKING:

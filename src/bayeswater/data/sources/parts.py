@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from bayeswater.data.column_types import cast_columns, said_by_types, wider_type, with_fractions
 from bayeswater.data.frames import STORED
-from bayeswater.data.reading.cell_styles import STYLE_KEY, CellStyle
+from bayeswater.data.reading.cell_style import STYLE_KEY, CellStyle
 from bayeswater.errors import SchemaError, nearest_names
 
 if TYPE_CHECKING:

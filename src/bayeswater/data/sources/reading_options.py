@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from bayeswater.data.reading.cell_styles import CellStyle, style_of_document
+from bayeswater.data.reading.cell_style import CellStyle
+from bayeswater.data.reading.cell_styles import style_of_document
 from bayeswater.data.reading.column_plan import require_same_unit
 from bayeswater.data.reading.written_as import NOTHING_WRITTEN, WrittenAs
 from bayeswater.data.sources.encodings import known_encoding

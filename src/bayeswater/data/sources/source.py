@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from bayeswater.data.column_types import Misfit, cast_columns, said_by_types
 from bayeswater.data.frames import require_own_names
-from bayeswater.data.reading.cell_styles import WAY_OUT, CellStyle
+from bayeswater.data.reading.cell_style import WAY_OUT, CellStyle
 from bayeswater.data.reading.style_search import StyleFound
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.parts import BEGINNING, NO_STYLES, DecodedPiece, Mark

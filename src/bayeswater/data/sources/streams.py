@@ -18,7 +18,7 @@ from bayeswater.data.column_types import (
     without_views,
 )
 from bayeswater.data.frames import STORED, Frame, is_frame, read_frame, require_own_names
-from bayeswater.data.reading.cell_styles import CellStyle
+from bayeswater.data.reading.cell_style import CellStyle
 from bayeswater.data.sources.parts import BEGINNING, NO_STYLES, DecodedPiece, Mark, chosen_fields, conformed
 from bayeswater.data.sources.rows import Margin
 from bayeswater.data.sources.source import TypesWidened

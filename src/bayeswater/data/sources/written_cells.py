@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from bayeswater.data.column_types import are_whole, candidate_types, fits, without_digits
-from bayeswater.data.reading.cell_styles import ALWAYS_MISSING, CellStyle, holds_strings, style_of
+from bayeswater.data.reading.cell_style import ALWAYS_MISSING, CellStyle, PlainStyle, holds_strings
+from bayeswater.data.reading.cell_styles import style_of
+from bayeswater.data.reading.number_style import NumberStyle
 from bayeswater.data.reading.style_search import ALL_KINDS, StyleFound, StyleSearch
 from bayeswater.data.reading.written_as import WrittenAs
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-LABELS = CellStyle("plain", ALWAYS_MISSING)
+LABELS = PlainStyle(ALWAYS_MISSING)
 """Labels keep their words, and marks that are a class."""
 
 MOST_BLANKS = 4
@@ -274,10 +276,10 @@ class WrittenCells:
                 del self.found[name]
         for name in self._perhaps_groups.intersection(asked).difference(types):
             found = self.found.pop(name)
-            if found.style.thousands == ".":
+            if isinstance(found.style, NumberStyle) and found.style.thousands == ".":
                 self.found[name] = found
             elif found.doubt:  # Arrow reads them
-                self.found[name] = replace(found, style=CellStyle("plain", self.written.marks))
+                self.found[name] = replace(found, style=PlainStyle(self.written.marks))
 
     def _find_codes(self, whole: "pa.Table", kinds: "dict[str, pa.DataType]") -> None:
         """Make strings of whole numbers that have zeros before them."""
@@ -286,7 +288,7 @@ class WrittenCells:
         for name in whole.column_names:
             if has_codes(whole.column(name)):
                 self.codes.add(name)
-                self.found[name] = StyleFound(CellStyle("plain", self.written.marks))
+                self.found[name] = StyleFound(PlainStyle(self.written.marks))
                 kinds[name] = pa.string()
 
     def _search(
@@ -304,7 +306,7 @@ class WrittenCells:
         known = [*first.values(), *self.found.values()]
         clear = [found.style for found in known if not found.doubt]
         own = {name: searches[name].found(clear) if found.doubt else found for name, found in first.items()}
-        plain = StyleFound(CellStyle("plain", self.written.marks))
+        plain = StyleFound(PlainStyle(self.written.marks))
         self.found |= {name: plain if (name, str(it.style)) in self.refused else it for name, it in own.items()}
 
     def fit_all(self, tables: "Iterable[pa.Table]", names: Iterable[str], decimal: str) -> "dict[str, pa.DataType]":
@@ -440,4 +442,4 @@ def agree_on_styles(texts: Sequence[WrittenPart], others: "Sequence[pa.Schema]")
         unlike = [part for part in parts if part.schema.field(name).type != style.type or part.cells.doubts(name)]
         if strings or not all(part.suggest(name, style) for part in unlike):
             for part in parts:
-                part.suggest(name, replace(style, kind="plain"))
+                part.suggest(name, style.plain)

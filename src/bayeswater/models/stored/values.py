@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.reading.cell_styles import CellStyle, style_of_document
+from bayeswater.data.reading.cell_style import CellStyle
+from bayeswater.data.reading.cell_styles import style_of_document
 from bayeswater.data.reading.column_plan import Column, ColumnPlan
 from bayeswater.data.reading.text import TextAnalyser, word_finder
 from bayeswater.data.sources.reading_options import ReadAs, read_as_of_document

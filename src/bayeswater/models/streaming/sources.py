@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswater.data.frames import is_frame, library_of
-from bayeswater.data.reading.cell_styles import CellStyle
+from bayeswater.data.reading.cell_style import CellStyle
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.parts import Progress
 from bayeswater.data.sources.paths import is_path

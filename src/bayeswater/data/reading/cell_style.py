@@ -1,0 +1,209 @@
+"""`CellStyle`: what all ways in which cells are written have in common, and cells that stay as they are.
+
+Blanks around a cell are no part of it. Missing are the blank cell and the `marks`, but for those that are `kept`.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bayeswater.data.column_types import Misfit
+from bayeswater.typing import Array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ALWAYS_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
+"""Cells that are missing in every column of a file, besides the blank one."""
+
+MARKS = (
+    *ALWAYS_MISSING,
+    *("#N/A", "#N/A N/A", "#NA", "<NA>", "n/a", "None", "-nan", "-NaN", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
+    *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),
+    *("-", "--", "?", ".", "无", "缺失"),
+)
+"""Marks of missing cells as pandas, R, Excel and people have them: missing unless they are a frequent answer."""
+
+NARROW, WIDE_BYTES = {wide: wide - 0xFEE0 for wide in range(ord("（"), ord("；"))}, "０".encode()[:2]
+"""Characters of numbers and dates that are as wide as Chinese ones: ( ) + , - . / digits and colon; their bytes."""
+
+STYLE_KEY = b"bayeswater.style"
+"""Key of the metadata of an Arrow field under which the style of its cells stands."""
+
+
+WAY_OUT = "write it so, or leave the cell empty if it is missing"
+
+
+@dataclass(frozen=True)
+class CellStyle:
+    """How the cells of a column are written; each kind of style is a class of its own.
+
+    Parameters
+    ----------
+    marks : cells that are missing, besides the blank one
+    kept : marks that are values in this column; the blank cell, too, in words of a data frame
+    """
+
+    kind: ClassVar[str]
+    named: ClassVar[str]
+    makes_values: ClassVar[bool] = True
+    """Whether strings become something else."""
+    stored: ClassVar[str] = "string"
+    """Arrow's name of what they become."""
+
+    marks: tuple[str, ...] = field(default=MARKS, repr=False)
+    kept: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Cells that are missing."""
+        return tuple(mark for mark in ("", *self.marks) if mark not in self.kept)
+
+    @property
+    def plain(self) -> "PlainStyle":
+        """The same marks, of cells that stay as they are written."""
+        return PlainStyle(self.marks, self.kept)
+
+    @cached_property
+    def type(self) -> "pa.DataType":
+        """The type of what is read; plain cells keep their own."""
+        import pyarrow as pa
+
+        return pa.type_for_alias(self.stored)
+
+    @property
+    def dtype(self) -> str | None:
+        """The name of that type for frames of all libraries; plain cells and words keep their own."""
+        return {"double": "float64", "bool": "bool", "string": None}.get(self.stored, f"object[{self.type}]")
+
+    @property
+    def of_states(self) -> "CellStyle":
+        """The style in which a model of states reads the cells: words stay words, but true and false are flags."""
+        return self
+
+    def settled(self, unit: str, time: str) -> "CellStyle":
+        """Give the style with what stands beside its cells, as far as it is of this kind."""
+        return self
+
+    def read(self, cells: "pa.ChunkedArray", name: str, *, is_clean: bool = False) -> "pa.ChunkedArray":
+        """Read strings of a column; cells of another type pass as they are, but truths where words are known.
+
+        Those that are clean have no blanks around them, and missing ones are null.
+
+        Raises
+        ------
+        Misfit
+            A cell is neither written so nor missing: with the column, the cell and its row.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not holds_strings(cells.type):
+            return cells
+        strings = cells if is_clean else self.present(cells)
+        if not self.makes_values:
+            return strings
+        found = pa.chunked_array([self.values(half_width(chunk)) for chunk in strings.chunks], self.type)
+        if found.null_count > strings.null_count:
+            row = pc.index(pc.and_(pc.is_valid(strings), pc.is_null(found)), True).as_py()
+            misfit = Misfit.of(f"row {row}", name, strings[row].as_py(), f"{self.kind} as {self}", WAY_OUT)
+            misfit.row = row
+            raise misfit
+        return found
+
+    def present(self, cells: "pa.ChunkedArray") -> "pa.ChunkedArray":
+        """Take blanks off strings, and those that are missing out."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.cast(cells.type.value_type)
+        trimmed = pc.utf8_trim_whitespace(cells.cast(pa.string()))
+        missing = pc.is_in(trimmed, value_set=pa.array(self.missing, pa.string()))
+        return pc.if_else(missing, None, trimmed) if pc.any(missing).as_py() else trimmed
+
+    def values(self, strings: "pa.Array") -> "pa.Array":
+        """Read strings in narrow digits, without blanks around them; null where one is not written so."""
+        return strings
+
+    def may_be(self, shape: str) -> bool:
+        """Say whether strings of a shape begin so: a whole pattern takes longer to compile than to match."""
+        return False
+
+    def fits(self, strings: "pa.Array", units: "pa.DictionaryArray | None") -> Array:
+        """Say which strings are written so, with what stands beside their numbers (n_strings,)."""
+        return np.ones(len(strings), dtype=bool)
+
+    def document(self) -> dict[str, Any]:
+        """Give what differs from a plain style, for JSON."""
+        own = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
+        own = {key: list(value) if isinstance(value, tuple) else value for key, value in own.items()}
+        return {"kind": self.kind, **own}
+
+    def metadata(self) -> dict[bytes, bytes]:
+        """Give the metadata of an Arrow field of such cells."""
+        return {STYLE_KEY: json.dumps(self.document(), ensure_ascii=False).encode()}
+
+
+@dataclass(frozen=True)
+class PlainStyle(CellStyle):
+    """Cells as the file has them, numbers and strings alike."""
+
+    kind, named, makes_values = "plain", "cells", False
+
+    def __str__(self) -> str:
+        return "it is"
+
+
+def holds_strings(kind: "pa.DataType") -> bool:
+    """Say whether cells are strings, however they are stored."""
+    import pyarrow as pa
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def half_width(strings: "pa.Array") -> "pa.Array":
+    """Write digits and the marks among them in the narrow form, where some are as wide as a Chinese character.
+
+    >>> import pyarrow
+    >>> half_width(pyarrow.array(["２０２３／１２／３１", None, "7"])).to_pylist()
+    ['2023/12/31', None, '7']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    written = memoryview(strings.buffers()[-1] or b"").tobytes()
+    if written.isascii() or WIDE_BYTES not in written:
+        return strings
+    if not pc.any(pc.match_substring_regex(strings, "[０-９]")).as_py():
+        return strings
+    narrow = [None if cell is None else cell.translate(NARROW) for cell in strings.to_pylist()]
+    return pa.array(narrow, strings.type)
+
+
+def matching(strings: "pa.Array", pattern: str) -> Array:
+    """Say which strings match a pattern (n_strings,)."""
+    import pyarrow.compute as pc
+
+    return np.asarray(pc.match_substring_regex(strings, pattern=pattern).to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def readable(strings: "pa.Array", pattern: str, read: "Callable[[pa.Array], pa.Array]") -> Array:
+    """Say which strings look so and can be read (n_strings,)."""
+    import pyarrow as pa
+
+    fits = matching(strings, pattern)
+    if fits.any():
+        fits[fits] = np.asarray(read(strings if fits.all() else strings.filter(pa.array(fits))).is_valid())
+    return fits
+
+
+def by_distinct(read: Any, strings: "pa.Array") -> "pa.Array":
+    """Read each different string once: days, truths and times repeat."""
+    encoded = strings.dictionary_encode()
+    return read(encoded.dictionary).take(encoded.indices)

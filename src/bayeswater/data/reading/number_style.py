@@ -1,0 +1,156 @@
+"""`NumberStyle`: numbers as people write them, with groups of digits, a unit, and signs before or behind them."""
+
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayeswater.data.reading.cell_style import CellStyle, matching
+from bayeswater.data.reading.written_dates import bytes_of
+from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.text_bytes import translate_bytes
+from bayeswater.typing import Array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NAMES_OF_MONEY = (
+    "$ € £ ¥ ￥ ₹ ₩ ₽ ₺ ₪ ฿ 元 円 원 kr zł Kč Ft руб US$ C$ A$ HK$ R$ NT$ S$ "
+    "USD EUR GBP CHF CNY RMB JPY INR CAD AUD NZD HKD SGD TWD KRW BRL SEK NOK DKK PLN CZK HUF RON RUB TRY ZAR MXN"
+)
+MONEY = tuple(NAMES_OF_MONEY.split(" "))
+SHARES = {"%": -2, "％": -2, "‰": -3}
+"""What may stand beside a number: money, which changes nothing, and shares, by their power of ten."""
+
+MONEY = tuple(NAMES_OF_MONEY.split(" "))
+SHARES = {"%": -2, "％": -2, "‰": -3}
+"""What may stand beside a number: money, which changes nothing, and shares, by their power of ten."""
+
+BLANK = "[ \t\u00a0\u2009\u202f]"
+"""A blank beside a number or in it; some do not break a line."""
+
+GAPS = {" ": BLANK, "'": "['’]", ",": ",", ".": r"\."}
+"""What may stand between groups of digits, by the character that stands for all like it."""
+
+OF_NUMBER = rf"[-+−–()\d.,'’]+|{BLANK}|[eE][-+]?\d+"
+"""What numbers are made of, beside their units."""
+
+
+@dataclass(frozen=True)
+class NumberStyle(CellStyle):
+    """Numbers.
+
+    Parameters
+    ----------
+    decimal, thousands : what stands before decimals and between groups of digits; nothing where there are no groups
+    unit : what stands beside the numbers
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> euros = NumberStyle(decimal=",", thousands=".", unit="€")
+    >>> print(euros, euros.read(pyarrow.chunked_array([["1.234,50 €", "-7 €", "n/a"]]), "price").to_pylist())
+    1.234,5 € [1234.5, -7.0, None]
+    """
+
+    kind, named, stored = "number", "numbers", "double"
+
+    decimal: str = "."
+    thousands: str = ""
+    unit: str = ""
+
+    @property
+    def is_share(self) -> bool:
+        """Whether a sign stands beside them that divides them."""
+        return self.unit in SHARES
+
+    def settled(self, unit: str, time: str) -> "NumberStyle":
+        """Give the style with its unit."""
+        return replace(self, unit=unit)
+
+    def may_be(self, shape: str) -> bool:
+        """Look at what is no part of a number."""
+        return re.sub(OF_NUMBER, "", shape) in ("", *MONEY, *SHARES)
+
+    def fits(self, strings: "pa.Array", units: "pa.DictionaryArray | None") -> Array:
+        """Match numbers with the units that there are: a pattern of all takes long to compile."""
+        there = [] if units is None else units.dictionary.to_pylist()
+        known = sorted({*MONEY, *SHARES}.intersection(there), key=len, reverse=True)
+        return matching(strings, number_pattern(self.decimal, self.thousands, "|".join(map(unit_pattern, known))))
+
+    @cached_property
+    def pattern(self) -> str:
+        """What a number looks like in this style, in the syntax of RE2."""
+        return number_pattern(self.decimal, self.thousands, unit_pattern(self.unit), needs_unit=self.is_share)
+
+    def values(self, strings: "pa.Array") -> "pa.Array":
+        """Read numbers: what is no part of a plain number is dropped, byte by byte."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        strings = pc.if_else(pc.match_substring_regex(strings, pattern=self.pattern), strings, None)
+        if self.unit.isalpha():  # an E is no exponent, and a point behind it stands before no decimals
+            strings = pc.replace_substring_regex(strings, pattern=unit_pattern(self.unit), replacement="")
+        written = memoryview(strings.buffers()[2] or b"").tobytes()
+        for minus in () if written.isascii() else ("−", "–"):
+            if minus.encode() in written:
+                strings = pc.replace_substring(strings, pattern=minus, replacement="-")
+        plain = _translated(strings, self._bytes)
+        if pc.any(pc.ends_with(plain, "-")).as_py():
+            plain = pc.replace_substring_regex(plain, pattern="^(.*)-$", replacement=r"-\1")
+        if self.is_share:
+            plain = pc.binary_join_element_wise(plain, f"e{SHARES[self.unit]}", "")
+        numbers = plain.cast(pa.float64())
+        return pc.if_else(pc.is_finite(numbers), numbers, None)
+
+    @cached_property
+    def _bytes(self) -> Array:
+        """What becomes of each byte (256,): 0 where it is dropped."""
+        table = np.zeros(256, dtype=np.uint8)
+        for character in "0123456789-eE":
+            table[ord(character)] = ord(character)
+        table[ord("(")] = ord("-")
+        table[ord(self.decimal)] = ord(".")
+        return table
+
+    def __str__(self) -> str:
+        sign = " " * (self.unit.isalpha() or self.decimal == ",") + self.unit
+        before = sign.strip() if self.unit in ("$", "£", "¥", "￥", "₹") else ""
+        number = f"1{self.thousands}234{self.decimal}5" if not self.is_share else f"12{self.decimal}5"
+        return f"{before}{number}{'' if before else sign}".rstrip()
+
+
+def unit_pattern(unit: str) -> str:
+    """Describe what stands beside numbers; behind letters a point may stand, as in руб. and kr."""
+    return re.escape(unit) + r"\.?" * unit.isalpha()
+
+
+def number_pattern(decimal: str, thousands: str, unit: str, *, needs_unit: bool = False) -> str:
+    """Describe numbers in the syntax of RE2; `unit` is a pattern, empty where none may stand there."""
+    point = re.escape(decimal)
+    groups = rf"[1-9]\d{{0,2}}(?:{GAPS[thousands]}\d{{2,3}})*{GAPS[thousands]}\d{{3}}|" if thousands else ""
+    body = rf"(?:(?:{groups}0|[1-9]\d*)(?:{point}\d*)?|{point}\d+)(?:[eE](?:-\d+|\+?[0-2]?\d{{1,2}}))?"
+    sign, behind = "[-+−–]?", rf"(?:{BLANK}?(?:{unit}))" + "?" * (not needs_unit) if unit else ""
+    before = rf"(?:(?:{unit}){BLANK}?)?" if unit and not needs_unit else ""
+    return rf"^(?:(?:{sign}{before}|{before}{sign}){body}{behind}|\({before}{body}{behind}\)|{before}{body}-{behind})$"
+
+
+def _translated(strings: "pa.Array", table: Array) -> "pa.Array":
+    """Put other bytes for those of strings, none where the table (256,) has 0."""
+    import pyarrow as pa
+
+    assert strings.offset == 0
+    places, written = bytes_of(strings)
+    others, first = np.empty(len(written) + 1, dtype=np.uint8), np.empty_like(places)
+    arguments = written, places, table, others, first
+    if translate_bytes.serves(len(written), *arguments, use_loop=worth_compiling(len(written))):
+        translate_bytes(*arguments)
+    else:
+        changed = table[written]
+        kept = changed != 0
+        first = np.concatenate([np.zeros(1, dtype=np.int32), np.cumsum(kept, dtype=np.int32)])[places]
+        others = changed[kept]
+    buffers = [pa.py_buffer(first), pa.py_buffer(others)]
+    return pa.StringArray.from_buffers(len(strings), *buffers, strings.buffers()[0])
