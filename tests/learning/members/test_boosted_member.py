@@ -11,6 +11,7 @@ from bayeswater.inference.log_space import log_posterior
 from bayeswater.kernels.threads import threads
 from bayeswater.learning.members import boosted_member
 from bayeswater.learning.members.boosted_member import FOLDS, BoostedMember, _directions, _Stopping
+from bayeswater.learning.members.presets import committees_of
 from bayeswater.models.ensemble.reading import canonical
 
 
@@ -124,3 +125,16 @@ def test_arrays_give_the_member_back_and_others_are_refused():
     del arrays["1.step"]
     with pytest.raises(StatisticsError, match="not complete"):
         BoostedMember.from_arrays(arrays, 3, n_states, 3)
+
+
+def test_boosted_trees_join_where_rows_are_many_in_the_place_of_others_unless_those_are_asked_for():
+    few, many = mixed_rows(100), mixed_rows(1000)
+    assert "boosted" not in committees_of("best", None, few)
+    assert {"kdb", "trees-half"} <= committees_of("best", None, few).keys()
+    found = committees_of("best", None, many)
+    assert "boosted" in found and not {"kdb", "trees-half"} & found.keys()
+    assert (found["aode"].n_members, committees_of("best", None, few)["aode"].n_members) == (4, 8)
+    assert {"kdb", "boosted"} <= committees_of("best", {"kdb": 2}, many).keys()
+    assert {"kdb", "trees-half"} <= committees_of("best", {"boosted": 0}, many).keys()
+    assert "kdb" not in committees_of("best", {"boosted": 1}, few)
+    assert "boosted" not in committees_of("balanced", None, many)

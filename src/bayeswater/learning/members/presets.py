@@ -3,7 +3,8 @@
     generative   KDB, AODE, Gaussian: P(class, row) alone, Bayesian networks and nothing else beside texts
     balanced     AODE, Gaussian, a linear member, 64 class trees: about what a random forest of 200 trees costs, so
                  where columns are many and rows few there are fewer members of AODE
-    best         all of them, and more of each, and boosted trees from 1000 different rows on
+    best         all of them, and more of each; from 1000 different rows on boosted trees stand in for KDB and for one
+                 kind of class trees, in half of the time
 
 A committee that a table has no columns for is left out: without numbers there are no Gaussians, without texts no
 words, and without anything but texts there is nothing else.
@@ -23,7 +24,7 @@ from typing import Any
 
 from bayeswater.errors import ParameterError
 from bayeswater.kernels.threads import thread_count
-from bayeswater.learning.members.aode_members import AodeMembers
+from bayeswater.learning.members.aode_members import FEW_MEMBERS, AodeMembers
 from bayeswater.learning.members.boosted_member import BoostedMember
 from bayeswater.learning.members.committee import Committee
 from bayeswater.learning.members.gaussian_member import GaussianMember
@@ -85,6 +86,9 @@ OF_ALL_ROWS = ("gaussian", "words", "linear", "boosted")
 BOOSTED_ROWS = 1000
 """Different rows from which boosted trees learn what others do not: below, the pool is no better for them."""
 
+UNLESS_BOOSTED = frozenset({"kdb", "trees-half"})
+"""Committees with which a pool of boosted trees is no better, and takes twice as long to fit and to predict."""
+
 
 def has_columns_for(name: str, table: EnsembleTable) -> bool:
     """Say whether a table has columns that a committee learns from."""
@@ -119,11 +123,12 @@ def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, 
         raise ParameterError(f"preset is {preset!r}; it can be one of {[*PRESETS]}")
     committees = PRESETS[preset]
     given = _members_given(members, committees)
+    is_boosted = bool(given.get("boosted", "boosted" in committees and len(table) >= BOOSTED_ROWS))
+    needless = UNLESS_BOOSTED if is_boosted else {"boosted"}
     chosen = {
         name: committee.of_members(given[name]) if name in given else committee
         for name, committee in committees.items()
-        if given.get(name) != 0 and has_columns_for(name, table)
-        if name != "boosted" or name in given or len(table) >= BOOSTED_ROWS
+        if given.get(name, name not in needless) and has_columns_for(name, table)
     }
     if not chosen:
         raise ParameterError(
@@ -137,7 +142,8 @@ def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, 
     if preset == "balanced" and not is_given:
         most = min(most, max(n_bytes, of_rows))
     for name in OF_PAIRS & chosen.keys():
-        n_members = max(1, min(most // n_bytes, chosen[name].members_for(table)))
+        enough = FEW_MEMBERS if is_boosted and name not in given else most
+        n_members = max(1, min(most // n_bytes, enough, chosen[name].members_for(table)))
         chosen[name] = replace(chosen[name], n_members=n_members, n_slots=n_slots)  # type: ignore[type-var]
     return chosen
 
