@@ -251,19 +251,26 @@ class DelimitedSource(Source):
         chosen |= dict.fromkeys(self._layout.names[len(self.schema.names) :], pa.null())
         n_rows, n_left_out = start.row, 0
 
-        def parsed(numbered: tuple[int, bytes]) -> tuple[pa.Table, list[BadRow]]:
+        def parsed(numbered: tuple[int, bytes]) -> tuple[pa.Table, list[BadRow], bool]:
             bad: list[BadRow] = []
             parse = partial(self._parsed, numbered[1], bad=bad)
             table = self.cells.parsed(parse, chosen).select(names)
             if has_blanks_at_edges(numbered[1], self.delimiter.encode(), use_loop=self._use_loop(numbered[1])):
                 table = self.cells.trimmed(table)
-            return self.cells.read(table, schema), list(dict.fromkeys(bad))
+            n_cells, mark = len(self._layout.names), self.delimiter.encode()
+            has_empty = all(it.null_count for it in table.columns) and has_empty_row(numbered[1], n_cells, mark)
+            return self.cells.read(table, schema), list(dict.fromkeys(bad)), has_empty
 
         try:
-            for (n_bytes, _), (table, bad) in worked_beside(parsed, self._blocks(start.byte), DECODERS):
+            for (n_bytes, _), (table, bad, has_empty) in worked_beside(parsed, self._blocks(start.byte), DECODERS):
                 if table.num_rows:
                     yield DecodedPiece(table, Mark(n_rows, n_bytes) if n_rows else BEGINNING)
                 n_left_out += self._told_of(bad, n_rows + n_left_out)
+                if has_empty:
+                    self._tell(
+                        f"some rows have nothing but {self.delimiter!r}: they are rows whose cells are all missing; "
+                        "take them out if they are none"
+                    )
                 n_rows += table.num_rows
                 del table
         except Misfit as misfit:
@@ -291,7 +298,7 @@ class DelimitedSource(Source):
             end = end_of_filled(rest, self._end_of_rows(rest, delimiter), delimiter)
             block, rest = rest[:end], rest[end:]
             if block and not block.isspace():
-                yield n_passed, self._watched(block)
+                yield n_passed, self._without_comments(block)
             n_passed += len(block)
             if len(rest) > LONGEST_ROW:
                 raise _UnclosedQuote
@@ -303,16 +310,7 @@ class DelimitedSource(Source):
                 rows = "the last row has" if n_empty == 1 else f"the last {n_empty:,} rows have"
                 self._tell(f"{rows} nothing but {self.delimiter!r} and {'is' if n_empty == 1 else 'are'} left out")
             if end:
-                yield n_passed, self._watched(rest[:end])
-
-    def _watched(self, block: bytes) -> bytes:
-        """Take comments out, and say of empty rows that they are read: for each row there is an answer."""
-        if has_empty_row(block, len(self._layout.names), self.delimiter.encode()):
-            self._tell(
-                f"some rows have nothing but {self.delimiter!r}: they are rows whose cells are all missing; take them "
-                "out if they are none"
-            )
-        return self._without_comments(block)
+                yield n_passed, self._without_comments(rest[:end])
 
     def _tell(self, said: str) -> None:
         """Note what shows only while rows are read, and warn of it, once."""
