@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 WORD = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 IN_PYTHON = re.compile(rf"(column|type)s=\{{({WORD}): '(\w+)'\}}")
 OF_CELLS = re.compile(rf"\b(decimal|thousands|date_format)=({WORD})")
+OF_MISSING = re.compile(rf"\bmissing=\[({WORD}(?:, {WORD})*)\]")
 LOCAL_ROWS = re.compile(
     rf"bayeswater\.local_rows\(source, (?:(types=\{{{WORD}: {WORD}\}})|(\w+)=(\.\.\.|False|{WORD}|\[{WORD}\]))\)"
 )
@@ -40,6 +41,7 @@ OPTIONS = {
     ", or name those to read with bayeswater.local_rows(source, columns=[...])": "",
     "a larger tolerance=": "a larger --tolerance",
     "bad_rows='pad'": "--bad-rows pad",
+    "or give a query=...": "or give a --query",
     "bin it: pandas.qcut(y, 3)": "bin it: --target-bins 3",
     "take unseen='ignore' for": "take --unseen ignore for",
     "convert it, or use NaiveBayes, which": "leave it out with --ignore, or take --model naive-bayes, which",
@@ -107,9 +109,14 @@ def in_words_of_the_command(message: str) -> str:
     "say --type zip=string or what is missing with --missing 'a) b'"
     >>> in_words_of_the_command("as 31/12/2023: say date_format='%d/%m/%Y'")
     'as 31/12/2023: say --date-format %d/%m/%Y'
+    >>> in_words_of_the_command("say missing=['-999', 'not known'] of a file")
+    "say --missing=-999 '--missing=not known' of a file"
     """
     message = LOCAL_ROWS.sub(_option_of_reading, message)
     message = OF_CELLS.sub(lambda found: f"--{found[1].replace('_', '-')} {quote(literal_eval(found[2]))}", message)
+    message = OF_MISSING.sub(
+        lambda found: " ".join(quote(f"--missing={mark}") for mark in literal_eval(f"[{found[1]}]")), message
+    )
     message = IN_PYTHON.sub(lambda found: f"--{found[1]} {quote(f'{literal_eval(found[2])}={found[3]}')}", message)
     for python, option in OPTIONS.items():
         message = message.replace(python, option)

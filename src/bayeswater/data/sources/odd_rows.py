@@ -119,8 +119,8 @@ def said_of_rows(rows: Sequence[Sequence[str]], shown: Sequence[str]) -> str:
         if is_total(row):
             which = "the last row" if row is rows[-1] else "a row near the end"
             return f"{which}, {text.strip()[:60]!r}, looks like totals; take it out if it is no row of the table"
-    filled = [sum(map(bool, map(str.strip, row))) for row in rows]
-    if len(rows) > 1 and filled[-1] == 1 < filled[0] - 1 and rows[-1][0].strip():
+    *before, last = [sum(map(bool, map(str.strip, row))) for row in rows] or [0]
+    if len(rows) == LAST_ROWS and last == 1 and min(before) > 2 and any(map(str.isalpha, rows[-1][0])):
         return f"the last row, {shown[-1].strip()[:60]!r}, looks like a note; take it out if it is no row of the table"
     return ""
 
