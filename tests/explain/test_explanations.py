@@ -431,3 +431,11 @@ def test_a_class_prior_that_was_set_is_not_told_as_a_frequency_of_rows(setting):
     assert "taken to be" not in str(plain.explain(rows)[0]) and "frequent as" in str(plain.explain(rows)[0])
     assert "is taken to be as frequent as" in str(model.explain(rows)[0])
     assert "被视为同样常见" in str(model.explain(rows, lang="zh")[0])
+
+
+def test_one_explanation_is_a_frame_whose_contributions_add_up():
+    X = pd.DataFrame({"a": [1.0, 2.0, 8.0, 9.0], "b": list("xxyx")}, index=[7, 8, 9, 10])
+    one = NaiveBayes().fit(X, ["p", "p", "q", "q"]).explain(X)[2]
+    frame = one.to_frame()
+    assert isinstance(frame, pd.DataFrame) and set(frame["column"]) == {"a", "b"}
+    assert frame["contribution"].sum() + one.intercept == pytest.approx(one.log_odds)

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bayeswater.data.display_width import display_width, on_one_line, padded
+from bayeswater.data.frames import write_frame
 from bayeswater.data.reading.dates import column_told
 from bayeswater.explain.turning import Turn, Turning
 from bayeswater.families.view import Word
@@ -83,6 +84,7 @@ class RowExplanation:
     _language: Language = field(default=EN, compare=False)
     _is_weighted: bool = field(default=False, compare=False)  # with weights a shift of each class is learned
     _prior_is_set: bool = field(default=False, compare=False)
+    _library: str | None = field(default=None, compare=False)
 
     @cached_property
     def _search(self) -> Turning:
@@ -151,6 +153,16 @@ class RowExplanation:
         return times_as_likely(one.contribution, *two, is_score=is_score, language=self._language)
 
     # ------------------------------------------------------------------ in full
+
+    def to_frame(self) -> Any:
+        """Give a frame of one line for each column: its name, its value as text, and what it adds to the log-odds.
+
+        In the library of the rows that were explained; with the intercept the contributions add up to the log-odds.
+        """
+        columns, values, contributions = zip(*self.contributions, strict=True) if self.contributions else ((), (), ())
+        texts = [None if value is None else str(value) for value in values]
+        told = {"column": list(columns), "value": texts, "contribution": np.array(contributions, dtype=float)}
+        return write_frame(told, self._library)
 
     def __str__(self) -> str:
         return "\n".join([self._head(), *self._table(), *(f"  {note}" for note in self._notes())])

@@ -271,6 +271,7 @@ class Explanations(Sequence[RowExplanation]):
             calibrated_log_odds=None if calibrated is None else float(log_ratio(*calibrated[i, [chosen, against]])),
             is_impossible=bool(self._is_impossible[i]),
             _language=Language.of(self.lang),
+            _library=self._library.library if isinstance(self._library, Alongside) else self._library,
             _prior_is_set=self._prior_is_set,
             **self._of_cells(i, chosen, against),
         )

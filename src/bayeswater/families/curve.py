@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.frames import write_frame
 from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.number_table import bin_labels, bin_words, clock, day, is_time_of_day
+from bayeswater.markup import html_table, paragraphs
 from bayeswater.phrases import Language
 from bayeswater.typing import Array
 
@@ -25,11 +27,14 @@ LEAST_POINTS = 9
 TAIL = 1e-3
 """Share of a class beyond the outer places, on either side."""
 
+SHOWN_PLACES = 12
+"""Places that a notebook shows of very many."""
+
 MOST_WORDS = 60
 """Words that are given, of all classes together."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ColumnCurve:
     """What a model has learned of a column, for each class.
 
@@ -58,6 +63,22 @@ class ColumnCurve:
     is_log: bool = False
     period: float | None = None
     axis: str = "number"
+
+    def __repr__(self) -> str:
+        return f"ColumnCurve of {self.column!r}: {self.kind} at {len(self.at)} places in {self.values.shape[1]} classes"
+
+    def _repr_html_(self) -> str:
+        rows = [(str(at), *(f"{own:.4g}" for own in values)) for at, values in zip(self.at, self.values, strict=True)]
+        heads = (self.kind, *self._class_names)
+        return paragraphs([repr(self)]) + html_table(heads, rows[:: max(1, len(rows) // SHOWN_PLACES)])
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give a frame of one line for each place: the place, and the density or probability in each class."""
+        return write_frame({"at": self.at} | dict(zip(self._class_names, self.values.T, strict=True)), library)
+
+    @property
+    def _class_names(self) -> list[str]:
+        return [f"class {k}" for k in range(self.values.shape[1])]
 
     def in_language(self, language: Language, column: Column | None) -> "ColumnCurve":
         """Call bins, weekdays and months as a language does, and say what axis numbers have.

@@ -88,6 +88,9 @@ def _line(style: str, x1: float, x2: float, y1: float, y2: float) -> str:
 NAMES, ROW, PAGE = 130.0, 34.0, 700.0
 """Room for names, height of a scale and width of a nomogram."""
 
+HALF_LETTER = 3.0
+"""Half the width of a letter of a label: wide fonts have figures of 0.64 of the size, which is 9."""
+
 LONGEST_LABEL = 36
 """Width of a label, in letters: two days with their hours."""
 
@@ -127,7 +130,7 @@ def _stops(at: Sequence[Any], places: Sequence[float], y: float) -> list[str]:
         text = f"{float(f'{own:.4g}'):,.10g}" if isinstance(own, float) else "–" if own is None else str(own)
         label = shortened(text, LONGEST_LABEL)
         parts.append(_line("stop", x, x, y - 4, y + 4))
-        half = 2.7 * display_width(label) + 2
+        half = HALF_LETTER * display_width(label) + 2
         middle = min(max(x, NAMES + half), PAGE - half)
         side = 0 if middle - half > ends[0] else 1
         if label and middle - half > ends[side]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from heapq import heapify, heappop, heappush
 from typing import Any, Self
 
+from bayeswater.data.frames import write_frame
 from bayeswater.errors import ParameterError, nearest_names
 from bayeswater.markup import html_table
 from bayeswater.structure.notation import quoted, read_edges
@@ -163,6 +164,15 @@ class Dag:
         for child, own in zip(self.names, self.parents, strict=True):
             for parent in own:
                 yield self.names[parent], child
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give a frame of one line for each edge: parent and child.
+
+        >>> Dag.parse("a -> b <- c").to_frame().to_pylist()
+        [{'parent': 'a', 'child': 'b'}, {'parent': 'c', 'child': 'b'}]
+        """
+        edges = list(self.edges())
+        return write_frame({"parent": [a for a, _ in edges], "child": [b for _, b in edges]}, library)
 
     def _repr_html_(self) -> str:
         rows = (

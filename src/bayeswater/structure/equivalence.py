@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
+from bayeswater.data.frames import write_frame
 from bayeswater.errors import ParameterError, nearest_names
 from bayeswater.markup import preformatted
 from bayeswater.structure.dag import Dag, Nodes, reached, skeleton
@@ -171,6 +173,15 @@ class EquivalenceClass:
     def n_edges(self) -> int:
         """Number of edges, of both kinds."""
         return sum(map(len, self.parents)) + sum(map(len, self.neighbours)) // 2
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Give a frame of one line for each edge: from, to, and whether all members have it in that direction.
+
+        >>> equivalence_class(Dag.parse("b -> d <- c")).to_frame().to_pylist()[0]
+        {'from': 'b', 'to': 'd', 'directed': True}
+        """
+        edges = [(*edge, False) for edge in self.undirected()] + [(*edge, True) for edge in self.directed()]
+        return write_frame({name: [e[j] for e in edges] for j, name in enumerate(("from", "to", "directed"))}, library)
 
     def _repr_html_(self) -> str:
         return preformatted(str(self))
