@@ -79,6 +79,8 @@ def test_tests_that_contradict_one_another_still_leave_a_graph_without_a_cycle(m
     rng = np.random.default_rng(seed)
 
     class RandomTest:
+        is_symmetric = True
+
         def p_value(self, x, y, given=()):
             return rng.random() * 0.08
 

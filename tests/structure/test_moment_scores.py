@@ -144,7 +144,7 @@ def test_a_statistic_below_zero_is_told_as_it_is_and_says_independent():
 
 
 def test_states_given_numbers_depend_as_much_either_way():
-    test = MixedTest(table(3, n=400), "mi-cg")
+    test = MixedTest(table(3, n=400), "lr-cg")
     assert test.departure(0, 1, [2, 3]) == pytest.approx(test.departure(1, 0, [2, 3]), rel=1e-9)
     assert test.departure(0, 1, [2, 3]).degrees_of_freedom == 2 * (1 + 5)
 
@@ -157,7 +157,19 @@ def test_independent_states_are_found_so_though_one_tells_of_a_number():
         np.array([x, y, np.zeros(3000, dtype=int)]), values, np.array([False, False, True]), np.array([2, 2, 1]),
         MomentScore("bic"),
     )  # fmt: skip
-    assert MixedTest(scores, "mi-cg").p_value(0, 1, [2]) > 0.05
+    assert MixedTest(scores, "lr-cg").p_value(0, 1, [2]) > 0.05
+
+
+@pytest.mark.parametrize(("given", "degrees"), [((2,), 2), ((3, 4, 2), 2)])
+def test_bnlearns_test_of_states_adds_what_the_second_tells_of_numbers(given, degrees):
+    scores = table(3, n=400)
+    test = MixedTest(scores, "mi-cg")
+    found, told = test.departure(0, 1, given), MixedTest(scores, "lr-cg").departure(0, 1, ()).statistic
+    for at, number in enumerate(given):
+        told += 2 * (by_rows(scores, number, (*given[at + 1 :], 1)) - by_rows(scores, number, given[at + 1 :]))
+    assert found.statistic == pytest.approx(told, rel=1e-9)
+    assert found.degrees_of_freedom == degrees
+    assert not test.is_symmetric
 
 
 def test_partial_correlations_are_those_of_the_inverse_covariance():

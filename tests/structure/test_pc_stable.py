@@ -20,6 +20,8 @@ from bayeswater.structure.pc_stable import pc_stable
 class PerfectTest:
     """Says what holds in a graph."""
 
+    is_symmetric = True
+
     def __init__(self, dag):
         self.dag = dag
 
@@ -92,6 +94,8 @@ def test_tests_that_contradict_one_another_still_leave_a_graph_without_a_cycle(s
     rng = np.random.default_rng(seed)
 
     class RandomTest:
+        is_symmetric = True
+
         def p_value(self, x, y, given=()):
             return rng.random() * 0.08
 

@@ -49,11 +49,13 @@ class TestAnswers:
 
     def p_value(self, x: int, y: int, given: set[int]) -> float:
         """P-value of a test."""
-        key = (min(x, y), max(x, y), frozenset(given))
+        if self.test.is_symmetric:
+            x, y = min(x, y), max(x, y)
+        key = (x, y, frozenset(given))
         if key not in self.of:
             if not self.watch():
                 return 1.0
-            self.of[key] = self.test.p_value(key[0], key[1], sorted(given))
+            self.of[key] = self.test.p_value(x, y, sorted(given))
         return self.of[key]
 
     def depend(self, x: int, y: int, given: set[int]) -> bool:
@@ -95,8 +97,8 @@ def iamb(ask: TestAnswers, x: int, others: list[int], fixed: set[int], *, inter:
     """Let the variable join that depends most, one after the other; others leave in the end, or each time."""
     blanket, joined, been = set(fixed), list[int](), {frozenset(fixed)}
     while free := [y for y in others if y not in blanket]:
-        new = min(free, key=lambda y: ask.p_value(x, y, blanket))
-        if not ask.depend(x, new, blanket):
+        new = min(free, key=lambda y: ask.p_value(y, x, blanket))
+        if not ask.depend(new, x, blanket):
             break
         blanket.add(new)
         if inter:

@@ -18,8 +18,8 @@ Of numbers, by the correlation r of what x and y have beyond linear functions of
     mi-g         -N ln(1 - r^2), chi-squared with one degree of freedom
     mi-g-sh      mi-g of covariances that are shrunk to 0 (Schaefer and Strimmer 2005)
 
-Of both together "mi-cg" compares likelihoods: see `structure.number_tests`. These are the tests mi, x2, mi-sh, mc-mi,
-cor, zf, mi-g, mi-g-sh and mi-cg of R's bnlearn.
+Of both together "mi-cg" and "lr-cg" compare likelihoods: see `structure.number_tests`. All but "lr-cg" are tests of
+R's bnlearn: mi, x2, mi-sh, mc-mi, cor, zf, mi-g, mi-g-sh and mi-cg.
 """
 
 from collections.abc import Sequence
@@ -55,6 +55,10 @@ class Departure(NamedTuple):
 class PairTest(Protocol):
     """What learning by tests asks of one."""
 
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether x and y may be exchanged."""
+
     def p_value(self, x: int, y: int, given: Sequence[int] = ()) -> float:
         """Probability of rows that depart from independence as far as these or farther."""
 
@@ -86,6 +90,8 @@ class IndependenceTest:
             raise ParameterError(f"test is {self.kind!r}; it can be one of {', '.join(TESTS_OF_STATES)}")
         if self.kind == "permutation" and self.weight is not None and (self.weight != np.rint(self.weight)).any():
             raise ParameterError("test='permutation' draws whole rows; give whole weights, or take 'g2'")
+
+    is_symmetric = True
 
     def p_value(self, x: int, y: int, given: Sequence[int] = ()) -> float:
         """Probability of counts that depart from independence as far as these or farther."""

@@ -1,17 +1,18 @@
 """Tests of independence over a table of states and numbers, read off the moments of families.
 
-"cor", "zf", "mi-g" and "mi-g-sh" are tests of numbers given numbers (`structure.independence`). "mi-cg" compares
-log-likelihoods l of regressions (`structure.moment_scores`), and follows the chi-squared distribution; z are k numbers
-and states of q configurations:
+"cor", "zf", "mi-g" and "mi-g-sh" are tests of numbers given numbers (`structure.independence`). "mi-cg" and "lr-cg"
+compare log-likelihoods l of regressions (`structure.moment_scores`), and follow the chi-squared distribution; z are k
+numbers and states of q configurations, and a number w of z is given the states and the later numbers of z:
 
     two numbers             2 (l(x | y, z) - l(x | z)), q degrees of freedom; where nothing is given it is mi-g
     a number and states y   2 (l(x | y, z) - l(x | z)), (r_y - 1) q (k + 2)
-    two variables of states g2 given the states of z, and for each number w of z, others of it being given,
-                            2 (l(w | x, y) - l(w | y) - l(w | x) + l(w)), (r_x - 1)(r_y - 1) q (1 + k (k + 3)/2)
+    two variables of states g2 given the states of z, (r_x - 1)(r_y - 1) q, and for each number w
+        "mi-cg"             2 (l(w | y) - l(w)), and in all (r_y - 1) q k (k + 3)/2 further where states are given
+        "lr-cg"             2 (l(w | x, y) - l(w | y) - l(w | x) + l(w)), (r_x - 1)(r_y - 1) q k (k + 3)/2 further
 
-It is R bnlearn's test of this name, but for the last where numbers are given: there bnlearn 5.2 adds what y tells of
-them to g2, whatever x is, and says "dependent" wherever y tells of a number. Where a likelihood is infinite, the test
-says "independent".
+"mi-cg" is R bnlearn's test of this name, to the letter: of two variables of states it asks, too, whether y tells of the
+numbers, whatever x is, and the order of x and y shows. "lr-cg" asks whether x and y depend on each other, and is the
+same for y and x. Where a likelihood is infinite, the tests say "independent".
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,7 +35,8 @@ from bayeswater.structure.independence import (
 )
 from bayeswater.typing import Array
 
-MIXED_TESTS = (*TESTS_OF_NUMBERS, "mi-cg")
+TESTS_OF_BOTH = ("lr-cg", "mi-cg")
+MIXED_TESTS = (*TESTS_OF_NUMBERS, *TESTS_OF_BOTH)
 
 
 class FamilyMoments(Protocol):
@@ -70,10 +72,15 @@ class MixedTest:
     def __post_init__(self) -> None:
         if self.kind not in MIXED_TESTS:
             raise ParameterError(f"test is {self.kind!r}; with numbers it can be one of {', '.join(MIXED_TESTS)}")
-        if self.kind != "mi-cg" and not self.rows.is_number.all():
-            raise ParameterError(f"test {self.kind!r} is of numbers alone, and there are states, too; take 'mi-cg'")
+        if self.kind not in TESTS_OF_BOTH and not self.rows.is_number.all():
+            raise ParameterError(f"test {self.kind!r} is of numbers alone, and there are states, too; take 'lr-cg'")
         if self.kind == "mi-g-sh" and self.rows.weight is not None:
             raise ParameterError("test 'mi-g-sh' takes no weights; take 'mi-g', or leave them out")
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether x and y may be exchanged."""
+        return self.kind != "mi-cg"
 
     def p_value(self, x: int, y: int, given: Sequence[int] = ()) -> float:
         """Probability of rows that depart from independence as far as these or farther."""
@@ -82,7 +89,7 @@ class MixedTest:
     def departure(self, x: int, y: int, given: Sequence[int] = ()) -> Departure:
         """Test two variables given others."""
         is_number = self.rows.is_number
-        if is_number[[x, y, *given]].all() and not (self.kind == "mi-cg" and len(given)):
+        if is_number[[x, y, *given]].all() and not (self.kind in TESTS_OF_BOTH and len(given)):
             return self._of_numbers(x, y, given)
         if not is_number[[x, y]].any():
             return self._of_states(x, y, given)
@@ -91,7 +98,7 @@ class MixedTest:
         return self._of_likelihoods(x, y, given)
 
     def _of_numbers(self, x: int, y: int, given: Sequence[int]) -> Departure:
-        kind = "mi-g" if self.kind == "mi-cg" else self.kind
+        kind = "mi-g" if self.kind in TESTS_OF_BOTH else self.kind
         degrees = degrees_of_correlation(kind, self.rows.n_rows, len(given))
         if degrees < 1:
             return Departure(0.0, 0.0, 1.0)
@@ -137,10 +144,15 @@ class MixedTest:
         plain = self._of_counts.departure(x, y, discrete)
         if not numbers or not plain.degrees_of_freedom:
             return plain
-        gained = sum(self._gain(v, [x], [*discrete, *numbers[j + 1 :]]) for j, v in enumerate(numbers))
-        known = sum(self._gain(v, [x], [*discrete, y, *numbers[j + 1 :]]) for j, v in enumerate(numbers))
-        k = len(numbers)
-        return _departure(plain.statistic + known - gained, plain.degrees_of_freedom * (1 + k * (k + 3) / 2))
+        before = [[*discrete, *numbers[j + 1 :]] for j in range(len(numbers))]
+        alone, further = ([y], []) if self.kind == "mi-cg" else ([x], [y])
+        told = [self._gain(v, alone, [*own, *further]) for v, own in zip(numbers, before, strict=True)]
+        degrees = plain.degrees_of_freedom * (len(numbers) * (len(numbers) + 3) / 2)
+        if self.kind == "mi-cg":
+            degrees = degrees / (int(rows.n_states[x]) - 1) if discrete else 0.0
+        else:
+            told += [-self._gain(v, [x], own) for v, own in zip(numbers, before, strict=True)]
+        return _departure(plain.statistic + sum(told), plain.degrees_of_freedom + degrees)
 
     def _gain(self, x: int, more: Sequence[int], given: Sequence[int]) -> float:
         """Twice what further parents add to the log-likelihood; 0 where one is infinite."""

@@ -28,6 +28,9 @@ from bayeswater.structure.knowledge import Knowledge
 Watch = Callable[[], bool]
 """Asked before every pair whether to go on."""
 
+Question = tuple[int, int, tuple[int, ...]]
+"""Two variables to test, and those that are given."""
+
 
 @dataclass(frozen=True)
 class Parting:
@@ -48,9 +51,9 @@ class Partings:
 
     def look(self, x: int, y: int, near_x: set[int], near_y: set[int], size: int) -> bool:
         """Look for a set of a size, out of those near x or of those near y, that parts the two."""
-        for given in _sets(near_x - {y}, near_y - {x}, size):
+        for one, other, given in _questions(x, y, near_x - {y}, near_y - {x}, size):
             self.n_tests += 1
-            p_value = self.test.p_value(x, y, given)
+            p_value = self.test.p_value(one, other, given)
             if p_value > self.significance:
                 self.of[x, y] = Parting(frozenset(given), p_value)
                 return True
@@ -114,9 +117,10 @@ def tested_v_structures(
                 yield parting.p_value, a, c, b
 
 
-def _sets(a: set[int], b: set[int], size: int) -> Iterator[tuple[int, ...]]:
-    """Sets of a size out of one or the other, each once."""
-    yield from combinations(sorted(a), size)
-    for given in combinations(sorted(b), size):
-        if not a.issuperset(given):
-            yield given
+def _questions(x: int, y: int, near_x: set[int], near_y: set[int], size: int) -> Iterator[Question]:
+    """Sets of a size out of what is near the one or the other, each once, that one first whose set it is."""
+    for given in combinations(sorted(near_x), size):
+        yield x, y, given
+    for given in combinations(sorted(near_y), size):
+        if not near_x.issuperset(given):
+            yield y, x, given

@@ -87,6 +87,19 @@ def test_the_predictive_likelihood_is_that_of_new_rows(rows):
         score_structure(graph, old, "pred-loglik")
 
 
+def test_states_given_numbers_are_tested_as_bnlearn_does_or_either_way_alike():
+    # bnlearn-port 0.1.0a1, ci_test(..., test="mi-cg"): the order of x and y shows.
+    rng = np.random.default_rng(1)
+    x, y = rng.integers(2, size=600), rng.integers(3, size=600)
+    table = pd.DataFrame({"x": np.array(["a", "b"])[x], "y": np.array(["p", "q", "r"])[y]})
+    table["z"] = y + rng.normal(size=600)
+    first, second = (independence_test(table, *pair, "z", "mi-cg") for pair in (("x", "y"), ("y", "x")))
+    assert (first.statistic, first.degrees_of_freedom) == (pytest.approx(258.26233184292), 2)
+    assert (second.statistic, second.p_value) == (pytest.approx(2.00461157766), pytest.approx(0.36703216606))
+    either = [independence_test(table, *pair, "z", "lr-cg").statistic for pair in (("x", "y"), ("y", "x"))]
+    assert either == pytest.approx([6.5006, 6.5006], abs=1e-4)
+
+
 def test_tests_of_both_kinds_are_public(rows):
     assert independence_test(rows, "sex", "height", test="mi-cg").p_value < 1e-9
     assert independence_test(rows, "age", "weight", ["sex"], test="mi-cg").p_value > 0.01
@@ -105,7 +118,7 @@ def test_what_cannot_be_learned_from_is_refused(rows):
         learn_structure(rows, "bge")
     with pytest.raises(ParameterError, match="it can be 'states'"):
         learn_structure(rows, numbers="normal")
-    with pytest.raises(ParameterError, match="take 'mi-cg'"):
+    with pytest.raises(ParameterError, match="take 'lr-cg'"):
         learn_structure(rows, numbers="gaussian", method="pc", test="zf")
     few = pd.DataFrame({"s": list("abcabc"), "x": np.arange(6.0), "y": [1.0, 4.0, 2.0, 8.0, 5.0, 7.0]})
     with pytest.raises(DataError, match="without variance"):

@@ -20,7 +20,7 @@ from bayeswater.structure.independence import (
     correlation_departure,
 )
 from bayeswater.structure.moment_scores import MomentScore
-from bayeswater.structure.number_tests import MIXED_TESTS, MixedTest
+from bayeswater.structure.number_tests import MIXED_TESTS, TESTS_OF_BOTH, MixedTest
 from bayeswater.structure.separation import Independence
 from bayeswater.typing import Array
 
@@ -82,7 +82,8 @@ def independence_test(
         Names of columns.
     test : str, default "g2"
         Of states "g2", "chi2", "mi-sh" or "permutation"; of numbers "cor", "zf", "mi-g" or "mi-g-sh": see
-        `bayeswater.structure.independence`; of both "mi-cg": see `bayeswater.structure.number_tests`.
+        `bayeswater.structure.independence`; of both bnlearn's "mi-cg", or "lr-cg", in which the order of x and y does
+        not show: see `bayeswater.structure.number_tests`.
     n_permutations, seed : int, int
         Number of tables that "permutation" draws, and seed.
     discretize, columns : as in `learn_structure`
@@ -128,8 +129,8 @@ def independence_test(
     if test in TESTS_OF_NUMBERS:
         values = _numbers(frame, names, test)
         found, n_rows = correlation_departure(test, values[0], values[1], values[2:].T), values.shape[1]
-    elif test == "mi-cg":
-        found, n_rows = _of_both(frame, names, discretize, columns)
+    elif test in TESTS_OF_BOTH:
+        found, n_rows = _of_both(frame, names, test, discretize, columns)
     else:
         found, n_rows = _of_states(frame, names, test, int(n_permutations), seed, discretize, columns)
     return IndependenceResult(Independence((x,), (y,), others), test, *found, n_rows)
@@ -157,7 +158,9 @@ def _of_states(
     return tests.departure(0, 1, range(2, len(names))), codes.shape[1]
 
 
-def _of_both(frame: Any, names: list[str], discretize: str, columns: Mapping[Any, Any] | None) -> tuple[Departure, int]:
+def _of_both(
+    frame: Any, names: list[str], test: str, discretize: str, columns: Mapping[Any, Any] | None
+) -> tuple[Departure, int]:
     """Test states and numbers together, in the rows that have all cells."""
     import pyarrow.compute as pc
 
@@ -169,7 +172,7 @@ def _of_both(frame: Any, names: list[str], discretize: str, columns: Mapping[Any
     told = {name: settings for name, settings in (columns or {}).items() if name in names}
     table = NumbersAndStates.of(rows.filter(there), discretize, told)
     places = [table.names.index(name) for name in names]
-    tests = MixedTest(table.scores(MomentScore("loglik")), "mi-cg")
+    tests = MixedTest(table.scores(MomentScore("loglik")), test)
     return tests.departure(places[0], places[1], places[2:]), int(there.sum())
 
 

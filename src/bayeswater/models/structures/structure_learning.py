@@ -317,8 +317,8 @@ def learn_structure(
         bnlearn takes 10.
     significance, test : float, str
         Of searches by tests: probability below which a departure from independence counts, and "g2" (default), "chi2",
-        "mi-sh" or "permutation"; where numbers stay numbers "mi-cg" (default), and of numbers alone "cor", "zf", "mi-g"
-        or "mi-g-sh".
+        "mi-sh" or "permutation"; where numbers stay numbers "mi-cg" (default) or "lr-cg", and of numbers alone "cor",
+        "zf", "mi-g" or "mi-g-sh".
     seed : int, default 0
         Seed of everything random. Without a time limit the same seed gives the same graph.
     numbers : {"states", "gaussian"}, optional
