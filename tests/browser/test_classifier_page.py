@@ -5,6 +5,7 @@ import re
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from tests.web.loans_page import loan_model, loan_subject
@@ -300,6 +301,35 @@ def test_hostile_names_states_and_texts_stay_text(tab):
             assert own.page.locator("main script, main img, main b[onclick]").count() == 0
             assert own.page.evaluate("document.documentElement.scrollWidth") <= 1280, view
         own.show(view="learned", mode="nomogram")
+
+
+def test_columns_may_be_called_as_parts_of_the_language_of_the_page(tab):
+    names = ["__proto__", "constructor", "toString"]
+    rows = pa.table({name: ["a", "b", None, "b"] * 10 for name in names})
+    model = NaiveBayes().fit(rows, ["x", "y", "x", "y"] * 10)
+    with Exploration([subject_of(model, rows, name="names")]) as served:
+        own = tab(served=served)
+        assert own.show(lang="en").page.locator(".field.unknown").count() == 3
+        own.show(lang="en", view="rows")
+        assert own.page.locator("table.rows tbody tr").nth(2).locator("td").all_text_contents()[-3:] == ["", "", ""]
+        own.page.get_by_role("button", name="Open row 1", exact=True).click()
+        own.settled()
+        assert own.meters() == pytest.approx(dict(zip("xy", model.predict_proba(rows)[0], strict=True)))
+
+
+def test_reasons_of_many_columns_add_up_and_what_they_add_to_stays_in_sight(tab):
+    rng = np.random.default_rng(0)
+    table = pa.table({f"column {j}": rng.normal(size=60) for j in range(40)})
+    model = NaiveBayes().fit(table, ["x", "y"] * 30)
+    with Exploration([subject_of(model, table, name="wide")]) as served:
+        own = tab(served=served, viewport={"width": 1400, "height": 700})
+        page = own.show(facts={f"column {j}": 0.5 for j in range(40)}).page
+        *parts, total = [
+            float(cell.get_attribute("data-value")) for cell in page.locator(".waterfall [data-value]").all()
+        ]
+        assert sum(parts) == pytest.approx(total) and len(parts) == 26
+        page.get_by_label("column 39", exact=True).and_(page.locator("[type=number]")).scroll_into_view_if_needed()
+        assert page.get_by_role("meter").first.bounding_box()["y"] > 46
 
 
 def test_who_has_no_key_is_told_so(chromium, served):

@@ -6,6 +6,7 @@ import json
 from datetime import date, time
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
@@ -159,6 +160,41 @@ def test_a_reason_is_made_of_two_probabilities_and_the_rows_behind_them():
         for k in (0, 1)
     ]
     assert found["counts"] == rows
+
+
+def test_each_part_of_a_date_is_a_reason_of_its_own_with_the_rows_behind_it():
+    why = told("row", "why", {"facts": FACTS})
+    for own in why["reasons"]:
+        found = told("row", "behind", {"facts": FACTS, "column": own["column"]})
+        chosen, against = (found["likelihood"][why[code]] for code in ("prediction", "against"))
+        assert np.log(chosen / against) == pytest.approx(own["contribution"])
+        if own["column"].startswith("applied ("):
+            table = loan_model().tables()[own["column"]]
+            assert sum(found["counts"]) < sum(loan_model().class_count_) and own["value"] in str(table)
+
+
+def test_the_row_is_marked_in_the_picture_of_each_column_that_it_knows():
+    found = told("learned", "marks", {"facts": {**FACTS, "purpose": "a trip"}, "lang": "zh"})
+    assert set(found) == {*FACTS, "applied (weekday)", "applied (month)"}  # words have no place
+    assert found["applied"]["at"] == date(2024, 3, 1).toordinal() - date(1970, 1, 1).toordinal()
+    assert [found[f"applied ({part})"]["at"] for part in ("weekday", "month")] == ["星期五", "3 月"]
+    columns = told("learned", "columns", {"lang": "zh"})["columns"]
+    for own in columns:
+        if own["picture"] is not None and own["picture"]["kind"] == "states":
+            assert found[own["name"]]["at"] in own["picture"]["at"]
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Asia/Tokyo"])
+@pytest.mark.parametrize("minutes", [1440, 7], ids=["days", "times"])
+def test_a_row_of_time_stamps_opens_as_it_is(zone, minutes):
+    when = pd.Timestamp("2024-01-01", tz=zone) + pd.to_timedelta(np.arange(60) * 31 * minutes, unit="min")
+    frame = pd.DataFrame({"when": when, "z": np.sin(np.arange(60.0))})
+    model = NaiveBayes().fit(frame, np.arange(60) // 30)
+    subject = subject_of(model, frame, name="stamps")
+    facts = told("rows", "one", {"row": 41}, subject)["facts"]
+    assert len(facts["when"]) == len("2024-01-01" if minutes == 1440 and zone is None else "2024-01-01T00:00:00")
+    found = told("row", "posterior", {"facts": facts}, subject)["proba"]
+    assert found == pytest.approx(model.predict_proba(frame)[41].tolist(), rel=1e-9)
 
 
 def test_rows_are_sorted_filtered_and_opened_as_they_are():

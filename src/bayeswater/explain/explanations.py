@@ -239,6 +239,13 @@ class Explanations(Sequence[RowExplanation]):
         calibrated = self._verdicts.calibrated
         return self._verdicts.log_proba if calibrated is None else calibrated
 
+    def log_likelihoods(self, row: int) -> dict[str, Array] | None:
+        """Log-likelihoods of the cells of a row in each class; None where those of single cells make no sum."""
+        terms: Any = self._terms  # of models whose columns depend on each other, of pairs
+        return (
+            dict(zip(self.columns, terms.of(slice(row, row + 1))[0], strict=True)) if isinstance(terms, Terms) else None
+        )
+
     def __len__(self) -> int:
         return len(self.contributions)
 

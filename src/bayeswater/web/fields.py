@@ -6,12 +6,15 @@ that is known to be empty. A column that is not among the facts is not known.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from bayeswater.data.reading.column_plan import COUNTS, IGNORED, Column
+from bayeswater.data.reading.dates import date_columns, seconds_of
+from bayeswater.data.reading.original_types import arrow_type
 from bayeswater.errors import BayesError
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.models.streaming.answering import cell_names
@@ -51,6 +54,7 @@ class Field:
     states: tuple[Any, ...] = ()
     shares: tuple[float, ...] = ()
     _code: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    _zone: ZoneInfo | None = None  # whose clock the time stamps that the model was fitted on are read by
 
     def facts(self) -> dict[str, Any]:
         """Say what the page has to know of it."""
@@ -72,7 +76,8 @@ class Field:
             raise QuestionError(f"{self.name} needs a text of at most {LONGEST:,} characters")
         if self.kind == DATE:
             try:
-                return datetime.fromisoformat(fact) if self.has_time else date.fromisoformat(fact)
+                day = datetime.fromisoformat(fact).replace(tzinfo=self._zone)
+                return day if self.has_time else day.date()
             except ValueError:
                 raise QuestionError(f"{self.name} is {fact!r}; give a date, as 2024-02-29") from None
         if self.kind == TIME:
@@ -88,6 +93,9 @@ class Field:
             return float(cell)
         if self.kind == TIME and isinstance(cell, int | float):  # seconds since midnight
             return (datetime.min + timedelta(seconds=int(cell))).time().isoformat()
+        if self.kind == DATE and isinstance(cell, datetime):
+            stamp = cell.astimezone(self._zone).replace(tzinfo=None) if cell.tzinfo else cell
+            return (stamp if self.has_time else stamp.date()).isoformat()
         return written(cell)
 
 
@@ -111,6 +119,37 @@ def curve_of(model: Any, name: str) -> ColumnCurve | None:
         return None
 
 
+def places_of(model: Any, cells: Mapping[str, Any]) -> dict[str, Any]:
+    """Give where the cells of a row stand in the pictures of the columns: numbers, days, seconds, or states.
+
+    A date stands in the pictures of all its parts; a text stands in none.
+    """
+    found: dict[str, Any] = {}
+    for column in getattr(model, "columns_", None) or [Column(str(name), str(name), "") for name in cell_names(model)]:
+        cell = cells.get(column.source)
+        if cell is None:
+            place = None
+        elif column.part is not None:
+            place = _parts(column.source, cell)[column.name]
+        else:
+            place = cell if column.analyser is None and column.family not in TEXTS else None
+        if isinstance(place, time):
+            place = float(seconds_of(_one(place))[0])
+        if place is not None or (column.source in cells and column.part is None):
+            found[column.name] = place
+    return found
+
+
+def _parts(name: str, cell: Any) -> dict[str, Any]:
+    return {part: column[0].as_py() for part, column in date_columns(name, _one(cell)).items()}
+
+
+def _one(cell: Any) -> "pa.ChunkedArray":
+    import pyarrow as pa
+
+    return pa.chunked_array([[cell]])
+
+
 def _plain_field(name: str, model: Any, rows: "pa.Table | None") -> Field:
     """Make a field of a column of a model that reads all its columns alike."""
     curve = curve_of(model, name)
@@ -131,7 +170,10 @@ def _planned_field(column: Column, kind: Any, model: Any, rows: "pa.Table | None
     curve = curve_of(model, column.name)
     told["empty_is_state"] = curve is not None and curve.kind in ("states", "bins") and None in curve.at
     if column.part is not None:
-        has_time = kind is not None and pa.types.is_timestamp(kind)
+        is_timed = any(own.part == "time" for own in model.columns_ if own.source == column.source)
+        zone = getattr(arrow_type(column.dtype or ""), "tz", None)
+        has_time = is_timed or zone is not None or (kind is not None and pa.types.is_timestamp(kind))
+        told["_zone"] = None if zone is None else ZoneInfo(zone)
         return Field(kind=DATE, has_time=has_time, **told, **_days(column, curve, rows))
     if kind is not None and pa.types.is_time(kind):
         return Field(kind=TIME, **told)

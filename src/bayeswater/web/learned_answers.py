@@ -12,8 +12,9 @@ from bayeswater.families.curve import ColumnCurve
 from bayeswater.models.streaming.answering import cell_names
 from bayeswater.phrases import Language, retold
 from bayeswater.reports.independent import INDEPENDENT
-from bayeswater.web.fields import Field, curve_of
+from bayeswater.web.fields import Field, curve_of, places_of
 from bayeswater.web.plain import QuestionError, language_of, text_of, written
+from bayeswater.web.row_answers import facts_of
 from bayeswater.web.subjects import ClassifierSubject
 
 MOST_POINTS = 160
@@ -48,6 +49,22 @@ def columns(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, A
         told.append(facts | {"picture": _picture(_curve(subject, column, language), MOST_POINTS)})
     told.sort(key=lambda one: -(one["bits"] if one["bits"] is not None else -1.0))
     return {"columns": told, "left_out": left_out}
+
+
+def marks(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Give where a row stands in the picture of each column that is known, and how that is written."""
+    language, found = language_of(asked), {}
+    planned = {column.name: column for column in _columns(subject)}
+    for name, place in places_of(subject.model, facts_of(subject, asked)).items():
+        curve = _curve(subject, planned[name], language)
+        if curve is None or curve.kind == "words":
+            continue
+        if isinstance(place, int | float) and not isinstance(place, bool) and curve.kind != "states":
+            found[name] = {"at": float(place), "text": curve.written(float(place))}
+        else:
+            text = written(language.say(place) if planned[name].part in ("weekday", "month") else place)
+            found[name] = {"at": text, "text": text}
+    return found
 
 
 def _curve(subject: ClassifierSubject, column: Column, language: Language) -> ColumnCurve | None:
@@ -147,4 +164,4 @@ def _scale(curve: ColumnCurve, k: int, other: int, own: Field | None) -> dict[st
     return {"kind": found.kind, "at": at, "odds": found.odds}
 
 
-ANSWERS = {"columns": columns, "nomogram": nomogram}
+ANSWERS = {"columns": columns, "marks": marks, "nomogram": nomogram}

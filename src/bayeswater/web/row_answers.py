@@ -13,7 +13,7 @@ from bayeswater.inference.log_space import best_class
 from bayeswater.models.streaming.answering import partial_rows
 from bayeswater.phrases import in_language
 from bayeswater.web.costs import loss_of, prior_of
-from bayeswater.web.fields import DATE, NOT_READ, NUMBER, TIME, curve_of
+from bayeswater.web.fields import DATE, NOT_READ, NUMBER, TIME, curve_of, places_of
 from bayeswater.web.plain import QuestionError, as_json, language_of, mapping_of, number_of, text_of, written
 from bayeswater.web.subjects import ClassifierSubject
 
@@ -190,18 +190,28 @@ def behind(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, An
 
     Where columns depend on each other, that of the column alone.
     """
-    name = text_of(asked, "column")
-    facts = facts_of(subject, asked)
-    if name not in facts:
-        return {"why_not": "it is a part of another column"}
-    model = subject.model
-    joint = np.asarray(model.predict_joint_log_proba([{name: facts[name]}, {}]))
-    with np.errstate(invalid="ignore"):
-        likelihood = np.exp(joint[0] - joint[1])
-    curve = curve_of(model, name)
+    name, facts, plan = text_of(asked, "column"), facts_of(subject, asked), getattr(subject.model, "columns_", ())
+    source = next((own.source for own in plan if own.name == name), name)
+    if source not in facts:
+        raise QuestionError(f"there is no column {name!r} in this row")
+    model, cell = subject.model, {source: facts[source]}
+    if [own.source for own in plan].count(source) > 1:  # a date is several columns
+        model, X = partial_rows(model, cell)
+        likelihoods = model.explain(X).log_likelihoods(0)
+        if likelihoods is None:
+            return {"why_not": "it is a part of another column"}
+        likelihood = np.exp(likelihoods[name])
+    else:
+        joint = np.asarray(model.predict_joint_log_proba([cell, {}]))
+        with np.errstate(invalid="ignore"):
+            likelihood = np.exp(joint[0] - joint[1])
+    curve = curve_of(subject.model, name)
     counts = None
-    if curve is not None and curve.counts is not None and facts[name] in curve.at:
-        counts = np.asarray(curve.counts)[curve.at.index(facts[name])]
+    if curve is not None and curve.counts is not None:
+        place = places_of(subject.model, cell)[name]
+        if curve.kind == "bins" and isinstance(place, float):
+            place = curve.at[int(np.searchsorted(np.asarray(curve.edges)[1:-1], place, side="right"))]
+        counts = np.asarray(curve.counts)[curve.at.index(place)] if place in curve.at else None
     return {"likelihood": likelihood, "counts": counts, "is_density": curve is not None and curve.kind == "density"}
 
 

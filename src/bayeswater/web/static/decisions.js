@@ -163,7 +163,7 @@ function drawCurves(place, told, app) {
   const { roc, reliability, cost, reject, threshold } = told.curves;
   const c = colour(told.positive);
   const top = (...lines) => [0, Math.max(...lines.flat().filter(Number.isFinite), 1e-9) * 1.05];
-  const figure = (name, own, draw, note) => !own ? null : el("figure", {}, el("figcaption", {}, term(t, name, t(name)), note ? el("span", { class: "faint" }, ` ${note}`) : null), own.why_not ? el("p", { class: "faint" }, t.said(own.why_not)) : draw());
+  const figure = (name, own, draw, note, dashed) => !own ? null : el("figure", {}, el("figcaption", {}, term(t, name, t(name)), note ? el("span", { class: "faint" }, ` ${note}`) : null), own.why_not ? el("p", { class: "faint" }, t.said(own.why_not)) : [draw(), dashed ? el("small", {}, t("dashed", { what: t(dashed) })) : null]);
   const square = { x: [0, 1], y: [0, 1] };
   const biggest = reliability.weight ? Math.max(...reliability.weight, 1) : 1;
   replace(place,
@@ -174,8 +174,8 @@ function drawCurves(place, told, app) {
       figure("reliability", reliability, () => chart([{ x: [0, 1], y: [0, 1], class: "grey" }, { x: reliability.probability, y: reliability.frequency, class: c },
         { x: reliability.probability, y: reliability.frequency, class: c, dots: reliability.weight.map((w) => 2 + 6 * Math.sqrt(w / biggest)), titles: reliability.weight.map((w, i) => `${t("n_rows", { n: number(w, 4) })}: ${number(reliability.probability[i], 3)} → ${number(reliability.frequency[i], 3)} ± ${number(reliability.error[i], 2)}`) }],
         { ...square, xLabel: t("said"), yLabel: t("came_true") }, { title: t("reliability") }), told.ece === undefined ? "" : `ECE ${number(told.ece, 3)}`),
-      figure("cost_curve", cost, () => chart([{ x: [0, 0.5, 1], y: [0, 0.5, 0], class: "grey" }, { x: cost.at, y: cost.best, class: `${c} dashed`, label: t("best_threshold") }, { x: cost.at, y: cost.decided, class: c, label: t("as_decided") }], { x: [0, 1], y: [0, 0.55], xLabel: t("probability_cost"), yLabel: t("normalised_cost") }, { title: t("cost_curve") })),
-      figure("reject_curve", reject, () => chart([{ x: reject.rejected, y: reject.expected, class: "accent dashed", label: t("promised") }, { x: reject.rejected, y: reject.error, class: "accent", label: t("realised") }], { x: [0, 1], y: top(reject.error, reject.expected), xLabel: t("refused"), yLabel: t("cost_of_rest") }, { title: t("reject_curve") })),
+      figure("cost_curve", cost, () => chart([{ x: [0, 0.5, 1], y: [0, 0.5, 0], class: "grey" }, { x: cost.at, y: cost.best, class: `${c} dashed`, label: t("best_threshold") }, { x: cost.at, y: cost.decided, class: c, label: t("as_decided") }], { x: [0, 1], y: [0, 0.55], xLabel: t("probability_cost"), yLabel: t("normalised_cost") }, { title: t("cost_curve") }), "", "best_threshold"),
+      figure("reject_curve", reject, () => chart([{ x: reject.rejected, y: reject.expected, class: "accent dashed", label: t("promised") }, { x: reject.rejected, y: reject.error, class: "accent", label: t("realised") }], { x: [0, 1], y: top(reject.error, reject.expected), xLabel: t("refused"), yLabel: t("cost_of_rest") }, { title: t("reject_curve") }), "", "promised"),
       figure("threshold_curve", threshold, () => chart([{ x: threshold.threshold, y: threshold.expected, class: "accent dashed", label: t("promised") }, { x: threshold.threshold, y: threshold.realised, class: "accent", label: t("realised") }],
-        { x: [0, 1], y: top(threshold.realised, threshold.expected), xLabel: t("threshold_axis", { name: shortened(subject.classes[1], 16) }), yLabel: t("cost_a_row"), marks: [{ x: threshold.stated, label: t("stated") }] }, { title: t("threshold_curve") }))));
+        { x: [0, 1], y: top(threshold.realised, threshold.expected), xLabel: t("threshold_axis", { name: shortened(subject.classes[1], 16) }), yLabel: t("cost_a_row"), marks: [{ x: threshold.stated, label: t("stated") }] }, { title: t("threshold_curve") }), "", "promised")));
 }

@@ -54,7 +54,7 @@ export function chart(lines, frame, { width = 300, height = 210, title } = {}) {
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": title || frame.yLabel }, parts);
 }
 
-// What a column looks like in each class. `mark` is the fact that is known, if one is.
+// What a column looks like in each class. `mark` is where the row stands in it, if that is known, and how it is written.
 export function picture(own, classes, { width = 240, height = 110, mark = null, most = 8, title } = {}) {
   const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "picture", role: "img", "aria-label": title });
   if (own.kind === "words") return words(root, own, classes, width, height, most);
@@ -74,37 +74,43 @@ function curves(root, own, width, height, mark) {
     root.append(svg("polyline", { class: `line ${colour(code)}`, points: places.join(" ") }));
   });
   root.append(svg("line", { class: "base", x1: 4, x2: width - 4, y1: bottom, y2: bottom }));
-  root.append(svg("text", { class: "tick", x: 4, y: height - 4 }, own.ends?.[0] ?? number(own.at[0], 3)));
-  root.append(svg("text", { class: "tick", x: width - 4, y: height - 4, "text-anchor": "end" }, own.ends?.[1] ?? number(own.at.at(-1), 3)));
-  if (typeof mark === "number") {
-    const place = x(own.is_log ? Math.log(Math.max(mark, 1e-300)) : mark);
+  const ends = own.ends ?? [own.at[0], own.at.at(-1)].map((end) => number(end, 3));
+  let free = [0, 0]; // what the mark is written over: an end that would be there gives way
+  if (typeof mark?.at === "number") {
+    const place = x(own.is_log ? Math.log(Math.max(mark.at, 1e-300)) : mark.at), half = lettersWide(mark.text, 11.5) / 2 + 3;
+    const middle = Math.min(Math.max(place, half), width - half);
+    free = [middle - half, middle + half];
     root.append(svg("line", { class: "mark", x1: place, x2: place, y1: 4, y2: bottom }));
-    root.append(svg("text", { class: "tick marked", x: place, y: height - 4, "text-anchor": "middle" }, number(mark, 4)));
+    root.append(svg("text", { class: "tick marked", x: middle, y: height - 4, "text-anchor": "middle" }, mark.text));
   }
+  if (!mark || 4 + lettersWide(ends[0], 10.5) < free[0]) root.append(svg("text", { class: "tick", x: 4, y: height - 4 }, ends[0]));
+  if (!mark || width - 4 - lettersWide(ends[1], 10.5) > free[1]) root.append(svg("text", { class: "tick", x: width - 4, y: height - 4, "text-anchor": "end" }, ends[1]));
   return root;
 }
 
 function bars(root, own, width, height, mark, most) {
   const n = Math.min(own.at.length, most);
   const isBins = own.kind === "bins", size = isBins ? 9 : 10.5;
-  const names = own.at.slice(0, n).map((at) => shortened(at === "" ? "∅" : at.replaceAll(" 12:00", ""), isBins ? 30 : 18));
+  const marked = !mark ? -1 : typeof mark.at === "number" && own.edges ? binOf(own.edges, mark.at) : own.at.indexOf(mark.at);
+  const places = [...Array(n).keys()];
+  if (marked >= n) places[n - 1] = marked; // the one that the row stands at is among those shown
+  const names = places.map((k) => shortened(own.at[k] === "" ? "∅" : own.at[k].replaceAll(" 12:00", ""), isBins ? 30 : 18));
   const start = Math.min(Math.max(...names.map((name) => lettersWide(name, size)), 30) + 16, width * 0.62);
   const line = Math.max(own.values.length * 4 + 4, (height - 4) / Math.max(n, 4));
   root.setAttribute("viewBox", `0 0 ${width} ${Math.max(height, line * n + (own.at.length > n ? 16 : 4))}`);
   const top = Math.max(...own.values.flat(), 1e-9);
   const x = scale(0, top, start, width - 34);
-  const marked = own.kind === "bins" && typeof mark === "number" && own.edges ? binOf(own.edges, mark) : own.at.indexOf(String(mark));
-  for (let i = 0; i < n; i++) {
+  places.forEach((k, i) => {
     const y = 2 + i * line, thick = (line - 4) / own.values.length;
-    root.append(svg("text", { class: `tick${isBins ? " small" : ""}${i === marked ? " marked" : ""}`, x: start - 5, y: y + line / 2 + 3, "text-anchor": "end" }, drawn(names[i], 30)));
+    root.append(svg("text", { class: `tick${isBins ? " small" : ""}${k === marked ? " marked" : ""}`, x: start - 5, y: y + line / 2 + 3, "text-anchor": "end" }, drawn(names[i], 30)));
     own.values.forEach((value, code) => {
-      const count = own.counts ? ` (${number(own.counts[code][i])})` : "";
-      root.append(svg("rect", { class: `fill ${colour(code)}`, x: start, y: y + 1 + code * thick, width: Math.max(0.5, x(value[i]) - start), height: Math.max(1, thick - 1) },
-        svg("title", {}, `${drawn(own.at[i], 80)}: ${number(value[i], 3)}${count}`)));
+      const count = own.counts ? ` (${number(own.counts[code][k])})` : "";
+      root.append(svg("rect", { class: `fill ${colour(code)}`, x: start, y: y + 1 + code * thick, width: Math.max(0.5, x(value[k]) - start), height: Math.max(1, thick - 1) },
+        svg("title", {}, `${drawn(own.at[k], 80)}: ${number(value[k], 3)}${count}`)));
     });
-    if (own.totals) root.append(svg("text", { class: "tick", x: width - 2, y: y + line / 2 + 3, "text-anchor": "end" }, number(own.totals[i], 3)));
-    if (i === marked) root.append(svg("rect", { class: "frame", x: 1, y, width: width - 2, height: line - 1 }));
-  }
+    if (own.totals) root.append(svg("text", { class: "tick", x: width - 2, y: y + line / 2 + 3, "text-anchor": "end" }, number(own.totals[k], 3)));
+    if (k === marked) root.append(svg("rect", { class: "frame", x: 1, y, width: width - 2, height: line - 1 }));
+  });
   if (own.at.length > n) root.append(svg("text", { class: "tick", x: start - 5, y: n * line + 13, "text-anchor": "end" }, `+ ${own.at.length - n}`));
   return root;
 }

@@ -22,17 +22,18 @@ export function mount(root, app) {
       return;
     }
     told ??= await app.ask("learned", "columns", { lang: app.lang });
-    if (!told || mode !== "columns") return;
+    const marks = told && await app.ask("learned", "marks", { facts: state.facts, lang: app.lang });
+    if (!marks || mode !== "columns" || state !== app.state) return;
     replace(place, wall, told.left_out.length ? el("details", { class: "rest" }, el("summary", {}, t("not_read", { n: told.left_out.length })),
       told.left_out.map((own) => el("p", {}, label(t.column(own.name)), " ", el("span", { class: "faint" }, own.why)))) : null);
-    replace(wall, told.columns.map((own) => card(own, app, state)));
+    replace(wall, told.columns.map((own) => card(own, app, marks)));
     root.dataset.answered = "columns";
   };
 }
 
-function card(own, app, state) {
+function card(own, app, marks) {
   const { t, subject } = app;
-  const mark = state.facts[own.name];
+  const mark = marks[own.name];
   const open = () => enlarge(own, app, mark);
   return el("article", { class: "card" },
     el("button", { type: "button", class: "plain", onclick: open, "aria-label": t("enlarge", { name: shortened(t.column(own.name)) }) },
@@ -65,10 +66,12 @@ function table(own, classes, t) {
 // Each column is a scale: where a cell stands on it is what it adds to the log-odds.
 function drawNomogram(place, told, app) {
   const { t, subject } = app;
-  const width = 760, left = 170, line = 44, height = 60 + line * (told.scales.length + 1);
+  const names = told.scales.map((own) => shortened(t.column(own.name), 24));
+  const left = Math.max(...[t("before"), ...names].map((name) => lettersWide(name, 12))) + 24; // they are bold
+  const width = left + 600, line = 44, height = 60 + line * (told.scales.length + 1);
   const all = told.scales.flatMap((own) => own.odds).filter(Number.isFinite);
   const ends = [Math.min(0, ...all, told.intercept), Math.max(0, ...all, told.intercept)];
-  const x = scale(...ends, left, width - 20);
+  const x = scale(...ends, left + 30, width - 30);
   const parts = [];
   const axis = (y) => {
     const step = [0.25, 0.5, 1, 2, 5, 10, 20, 50, 100].find((own) => (ends[1] - ends[0]) / own <= 12) || 1000;
@@ -83,18 +86,19 @@ function drawNomogram(place, told, app) {
   parts.push(svg("circle", { class: "dot accent", cx: x(told.intercept), cy: 38, r: 4 }), svg("text", { class: "tick", x: x(told.intercept) + 7, y: 42 }, signed(told.intercept)));
   told.scales.forEach((own, i) => {
     const y = 38 + (i + 1) * line;
-    parts.push(svg("text", { class: "tick strong", x: left - 12, y: y + 4, "text-anchor": "end" }, drawn(t.column(own.name), 24), svg("title", {}, shortened(t.column(own.name), 200))));
+    parts.push(svg("text", { class: "tick strong", x: left - 12, y: y + 4, "text-anchor": "end" }, drawn(names[i], 24), svg("title", {}, shortened(t.column(own.name), 200))));
     parts.push(svg("line", { class: "base", x1: x(Math.min(...own.odds)), x2: x(Math.max(...own.odds)), y1: y, y2: y }));
     const isNumber = typeof own.at[0] === "number";
     const stops = own.at.map((at, k) => [at, own.odds[k]]).sort((a, b) => a[1] - b[1]);
-    let lastUp = -1e9, lastDown = -1e9;
+    const taken = { up: left - 4, down: left - 4 }; // where the last label above and the last one below end
     stops.forEach(([at, odds], k) => {
       const place_ = x(odds), text = isNumber ? number(at, 3) : at === "" ? "∅" : at.replaceAll(" 12:00", "");
-      const room = lettersWide(shortened(text, 24), 10.5) + 8;
-      const up = place_ - lastUp >= room, down = !up && place_ - lastDown >= room;
+      const half = lettersWide(shortened(text, 24), 10.5) / 2 + 3, middle = Math.min(Math.max(place_, left + half), width - half);
+      const side = ["up", "down"].find((own_) => middle - half >= taken[own_]);
       parts.push(svg("circle", { class: "dot", cx: place_, cy: y, r: 2.5 }, svg("title", {}, `${drawn(text, 60)} ${signed(odds)}`)));
-      if (up) { lastUp = place_; parts.push(svg("text", { class: "tick", x: place_, y: y - 6, "text-anchor": "middle" }, drawn(text, 24))); }
-      else if (down) { lastDown = place_; parts.push(svg("text", { class: "tick", x: place_, y: y + 15, "text-anchor": "middle" }, drawn(text, 24))); }
+      if (!side) return;
+      taken[side] = middle + half;
+      parts.push(svg("text", { class: "tick", x: middle, y: side === "up" ? y - 6 : y + 15, "text-anchor": "middle" }, drawn(text, 24)));
     });
   });
   const choose = (which) => el("select", { "aria-label": t(which), onchange: (event) => app.change({ compared: which === "chosen" ? [event.target.value, told.against] : [told.chosen, event.target.value] }) },

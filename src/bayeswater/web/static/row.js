@@ -88,7 +88,7 @@ function field(own, app) {
     name: own.name,
     node,
     update(facts, isUnseen) {
-      const isKnown = own.name in facts, as = JSON.stringify([isKnown, facts[own.name], isUnseen]);
+      const isKnown = Object.hasOwn(facts, own.name), as = JSON.stringify([isKnown, facts[own.name], isUnseen]);
       if (as === shownAs) return;
       shownAs = node.contains(document.activeElement) ? "" : as; // who types is not disturbed: it is put right later
       node.classList.toggle("unknown", !isKnown);
@@ -116,7 +116,7 @@ function numberField(own, app, id) {
   return {
     node: el("div", { class: "line" }, slider, box),
     update(value) {
-      if (document.activeElement !== box) box.value = value === undefined || value === null ? "" : Number(value.toPrecision(10));
+      if (document.activeElement !== box) box.value = value === undefined || value === null ? "" : Number(value.toPrecision(Number.isInteger(value) || Math.abs(value) >= 1e5 ? 15 : 6));
       if (slider && !dragging) slider.value = value === undefined || value === null ? (own.low + own.high) / 2 : value;
     },
   };
@@ -219,7 +219,7 @@ function posteriorBars(place, app) {
         }
       });
       replace(facts,
-        interval.why_not ? el("p", { class: "faint" }, t("no_interval", { why: t.said(interval.why_not) })) : el("p", {}, term(t, "interval", t("support", { n: number(interval.support), level: percent(interval.level) }))),
+        interval.why_not ? el("p", { class: "faint" }, t("no_interval", { why: t.said(interval.why_not) })) : el("p", {}, term(t, "interval", t(Object.keys(app.state.facts).length ? "support" : "support_none", { n: number(interval.support), level: percent(interval.level) }))),
         novelty.why_not ? el("p", { class: "faint" }, t("no_novelty", { why: t.said(novelty.why_not) })) : el("p", { class: "usual" }, term(t, "novelty", t("usual", { share: percent(novelty.share, novelty.share < 0.1 ? 1 : 0) }))),
         turning(more, app),
         subject.is_stale ? el("p", { class: "warning" }, t("stale")) : null);
@@ -250,6 +250,10 @@ function waterfall(place, told, app) {
   const reasons = told.reasons.slice(0, MOST_REASONS);
   const steps = [{ name: t("before"), value: told.intercept }, ...reasons.map((own) => ({ name: t.column(own.column), cell: own.value, value: own.contribution, own })), { name: t("sum"), value: told.log_odds, isSum: true }];
   const finite = (x) => (typeof x === "string" ? 0 : x);
+  const others = told.reasons.slice(MOST_REASONS);
+  if (others.length) { // so that what is shown adds up
+    steps.splice(-1, 0, { name: t("more_columns", { n: others.length }), value: others.reduce((sum, own) => sum + finite(own.contribution), 0) });
+  }
   let at = 0;
   for (const step of steps) {
     step.from = step.isSum ? 0 : at;
@@ -284,8 +288,7 @@ function waterfall(place, told, app) {
     el("p", { class: "rather" }, el("b", { class: `ink ${colour(told.prediction)}` }, label(subject.classes[told.prediction], 24)), " ", t("rather_than"), " ",
       subject.classes.length > 2 ? against : el("b", { class: `ink ${colour(told.against)}` }, label(subject.classes[told.against], 24))),
     told.is_impossible ? el("p", { class: "warning" }, t("impossible")) : null,
-    el("table", { class: "waterfall" }, el("caption", { class: "unseen" }, t("waterfall")), el("tbody", {}, rows)), detail,
-    told.reasons.length > MOST_REASONS ? el("p", { class: "faint" }, t("more_columns", { n: told.reasons.length - MOST_REASONS })) : null,
+    el("table", { class: "waterfall", "aria-label": t("waterfall") }, el("tbody", {}, rows)), detail,
     told.calibrated_log_odds !== null ? el("p", { class: "faint" }, term(t, "calibrated", t("calibrated", { odds: signed(told.calibrated_log_odds) }))) : null,
     el("ul", { class: "sentences" }, reasons.slice(0, 5).map((own) => el("li", {}, el("b", {}, label(t.column(own.column), 24)), " ", shortened(own.how, 240),
       own.words.length ? el("span", { class: "words" }, own.words.slice(0, 8).map((word) => el("span", { class: `word ink ${colour(word.contribution >= 0 ? told.prediction : told.against)}`, title: signed(word.contribution) }, label(word.word, 20), " "))) : null))));
