@@ -96,7 +96,9 @@ class NormalisedTableWarning(BayesWarning):
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the line of the program that asked, however deep inside this package we are."""
     frame, depth = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("bayeswater."):
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith(
+        ("bayeswater.", "functools", "contextlib")
+    ):
         frame, depth = frame.f_back, depth + 1
     warnings.warn(message, category, stacklevel=depth)
 

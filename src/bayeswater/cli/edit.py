@@ -135,12 +135,10 @@ def _state(net: "BayesianNetwork", text: str) -> tuple[str, Any]:
 
 def _table(net: "BayesianNetwork", path: str) -> Any:
     """Read a table of probabilities, its labels in the types of the states."""
-    from bayeswater.cli.networks import types_of_states
     from bayeswater.data.sources.recognising import local_rows
     from bayeswater.data.sources.whole import whole_table
+    from bayeswater.models.network.network_rows import read_as_states
 
     rows = local_rows(path)
-    rows.keep_words()
-    names = rows.schema.names
-    rows.declare(types_of_states(net, rows.schema, [name for name in names if name in net.dag.position]))
-    return whole_table(rows, names, "a table of probabilities", "give its node fewer parents")
+    read_as_states(rows, net.variables)
+    return whole_table(rows, rows.schema.names, "a table of probabilities", "give its node fewer parents")

@@ -10,7 +10,6 @@ from cyclopts import Parameter
 from bayeswater.errors import ModelFileError, ParameterError, SchemaError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from typing_extensions import TypeIs
 
     from bayeswater.cli.options import ReadingOptions
@@ -166,16 +165,13 @@ def open_evidence(
 
     A column that is no variable is refused, since a name with a slip in it would silently be no evidence.
     """
-    from bayeswater.data.reading.cell_style import MARKS
     from bayeswater.errors import nearest_names
+    from bayeswater.models.network.network_rows import marks_besides, read_as_states
 
     known = network.core.states.variables if is_mixed(network) else network.variables
-    states = {state for variable in known for state in variable.states}
     if reading.missing_only is None:  # a cell that is a state is not missing
-        marks = [*(mark for mark in MARKS if mark not in states), *(reading.missing or ())]
-        reading = replace(reading, missing=None, missing_only=marks)
+        reading = replace(reading, missing=None, missing_only=[*marks_besides(known), *(reading.missing or ())])
     rows = reading.open_rows(data)
-    rows.keep_words()
     rows.require_columns(ignored)
     columns = [name for name in rows.schema.names if name not in ignored]
     for name in columns:
@@ -184,27 +180,5 @@ def open_evidence(
                 f"{rows.name}: column {name!r} is no variable of {path} ({nearest_names(name, network.names)}); "
                 f"rename it, or leave it out with --ignore {name}"
             )
-    rows.declare(types_of_states(network, rows.schema, columns))
+    read_as_states(rows, known, [*network.numbers] if is_mixed(network) else ())
     return rows, columns
-
-
-def types_of_states(network: Any, schema: "pa.Schema", columns: list[str]) -> "dict[str, pa.DataType]":
-    """Types in which the cells are labels of states, or numbers; labels of several types have none."""
-    import pyarrow as pa
-
-    from bayeswater.data.reading.discretising.cuts import cuts_named
-    from bayeswater.data.reading.known_labels import holds_numbers
-
-    found = {}
-    for name in columns:
-        if is_mixed(network) and name in network.numbers:
-            found[name] = pa.float64()
-            continue
-        if holds_numbers(schema.field(name).type) and cuts_named(network.states(name)) is not None:
-            found[name] = pa.float64()
-            continue
-        try:
-            found[name] = pa.array(list(network.states(name))).type
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            continue
-    return found

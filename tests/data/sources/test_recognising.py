@@ -60,6 +60,13 @@ NAMES = [
 ]
 
 
+@pytest.mark.parametrize("name", ["t.xls", "t.tsv"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_text_is_read_whatever_its_name_promises(name: str, encoding: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes("n;s\n1;ä\n2;ö\n".encode(encoding))
+    assert next(iter(open_source(tmp_path / name).batches())).to_pydict() == {"n": [1, 2], "s": ["ä", "ö"]}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_table_is_the_same_in_every_format(tmp_path, name):
     source = open_source(write(tmp_path, name))

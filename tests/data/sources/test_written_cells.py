@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.data.styled_columns import STYLES, written_columns
 
 from bayeswater.data.column_types import Misfit, type_named
-from bayeswater.data.reading.cell_styles import style_of
+from bayeswater.data.reading.cell_styles import style_of, style_of_document
 from bayeswater.data.reading.date_style import DateStyle
 from bayeswater.data.reading.number_style import NumberStyle
 from bayeswater.data.sources import delimited
@@ -66,6 +66,22 @@ def test_codes_with_zeros_before_them_stay_strings_and_numbers_of_months_stay_nu
     source = opened(csv(tmp_path / "a.csv", columns))
     assert [str(kind) for kind in source.schema.types] == ["string", "int64", "string", "int64"]
     assert cells(source, "zip") == ["00501", "10001"]
+
+
+def test_telephone_numbers_with_a_plus_stay_strings_and_signed_numbers_are_numbers(tmp_path: Path) -> None:
+    columns = {"phone": ["+4915112345678", "+493012345"], "change": ["+5", "-1000000"], "large": ["+1e7", "2e8"]}
+    source = opened(csv(tmp_path / "a.csv", columns))
+    assert [str(kind) for kind in source.schema.types] == ["string", "double", "double"]
+    assert cells(source, "phone") == columns["phone"]
+    fitted = source.cells.fit_all([pa.table({"phone": columns["phone"]})], ["phone"], ".")
+    assert fitted == {"phone": pa.string()}
+
+
+def test_a_sign_of_money_is_the_same_in_its_wide_form(tmp_path: Path) -> None:
+    source = opened(csv(tmp_path / "a.csv", {"x": ["¥1,200.5", "￥30"], "y": ["5%", "10％"]}, "\t"))
+    assert cells(source, "x") == [1200.5, 30]
+    assert cells(source, "y") == [0.05, 0.1]
+    assert style_of_document({"kind": "number", "unit": "￥"}) == NumberStyle(unit="¥")
 
 
 def test_marks_are_missing_where_a_column_parses_and_where_they_are_rare(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from bayeswater import (
     CategoricalNB,
     GaussianClassifier,
     GaussianNB,
+    MixedNetwork,
     NaiveBayes,
     NetworkClassifier,
 )
@@ -155,3 +156,26 @@ def test_rows_of_every_model_are_known_by_the_names_of_its_columns_or_by_their_n
     assert np.array_equal(model.predict(rows), model.predict(X[:5]))
     (told,) = model.explain({names[0]: 2.0})
     assert (told.prediction, told.missing) == (True, names[1:])
+
+
+def test_files_of_rows_of_a_network_are_read_by_its_states_and_numbers_as_they_are_written(tmp_path):
+    answers = {"member": ["Yes", "No", "Yes", "No"] * 5, "car": ["None", "old", "new", "old"] * 5}
+    frame = pd.DataFrame({**answers, "cost": [1200.5, 3.0, 41.0, 7.5] * 5})
+    written = frame.assign(cost=[f"{cost:.2f}".replace(".", ",") for cost in frame["cost"]])
+    written.to_csv(tmp_path / "rows.csv", sep=";", index=False)
+    for network in (
+        BayesianNetwork.from_data("member -> car", frame[["member", "car"]]),
+        MixedNetwork.from_data("member -> car; member -> cost", frame),
+    ):
+        path = tmp_path / "own.csv"
+        written[list(network.names)].to_csv(path, sep=";", index=False)
+        told = network.posteriors(frame[list(network.names)], "member")["member"]
+        assert np.array_equal(network.posteriors(path, "member")["member"], told)
+
+
+def test_what_is_in_doubt_about_a_file_is_said_at_the_line_that_reads_it(tmp_path):
+    path = tmp_path / "days.csv"
+    path.write_text("day,rain\n01/02/2023,yes\n03/04/2023,no\n")
+    with pytest.warns(ReadingWarning, match="day and month may be the other way round") as caught:
+        NaiveBayes().fit(path, target="rain")
+    assert {warning.filename for warning in caught} == {__file__}

@@ -22,7 +22,7 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from bayeswater.data.reading.cell_style import STYLE_KEY, CellStyle, PlainStyle
+from bayeswater.data.reading.cell_style import NARROW_UNITS, STYLE_KEY, CellStyle, PlainStyle
 from bayeswater.data.reading.date_style import TIMES, ClockStyle, DateStyle
 from bayeswater.data.reading.number_style import GAPS, MONEY, SHARES, NumberStyle
 from bayeswater.data.reading.truth_style import TruthStyle, WordStyle
@@ -56,7 +56,7 @@ def style_of_document(document: Any) -> CellStyle:
     own: dict[str, Any] = {one.name: said[one.name] for one in fields(kind) if one.name in said}
     style = kind(**{key: tuple(it) if isinstance(it, list) else it for key, it in own.items()})
     if isinstance(style, NumberStyle):
-        style = replace(style, unit=style.unit.removesuffix("."))
+        style = replace(style, unit=NARROW_UNITS.get(style.unit, style.unit.removesuffix(".")))
         is_known = style.decimal in (".", ",") and style.thousands in ("", *GAPS)
         if not is_known or style.unit not in ("", *MONEY, *SHARES):
             raise ValueError("numbers are not written so")

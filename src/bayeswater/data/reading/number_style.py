@@ -17,15 +17,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NAMES_OF_MONEY = (
-    "$ € £ ¥ ￥ ₹ ₩ ₽ ₺ ₪ ฿ 元 円 원 kr zł Kč Ft руб US$ C$ A$ HK$ R$ NT$ S$ "
+    "$ € £ ¥ ₹ ₩ ₽ ₺ ₪ ฿ 元 円 원 kr zł Kč Ft руб US$ C$ A$ HK$ R$ NT$ S$ "
     "USD EUR GBP CHF CNY RMB JPY INR CAD AUD NZD HKD SGD TWD KRW BRL SEK NOK DKK PLN CZK HUF RON RUB TRY ZAR MXN"
 )
 MONEY = tuple(NAMES_OF_MONEY.split(" "))
-SHARES = {"%": -2, "％": -2, "‰": -3}
-"""What may stand beside a number: money, which changes nothing, and shares, by their power of ten."""
-
-MONEY = tuple(NAMES_OF_MONEY.split(" "))
-SHARES = {"%": -2, "％": -2, "‰": -3}
+SHARES = {"%": -2, "‰": -3}
 """What may stand beside a number: money, which changes nothing, and shares, by their power of ten."""
 
 BLANK = "[ \t\u00a0\u2009\u202f]"
@@ -117,7 +113,7 @@ class NumberStyle(CellStyle):
 
     def __str__(self) -> str:
         sign = " " * (self.unit.isalpha() or self.decimal == ",") + self.unit
-        before = sign.strip() if self.unit in ("$", "£", "¥", "￥", "₹") else ""
+        before = sign.strip() if self.unit in ("$", "£", "¥", "₹") else ""
         number = f"1{self.thousands}234{self.decimal}5" if not self.is_share else f"12{self.decimal}5"
         return f"{before}{number}{'' if before else sign}".rstrip()
 

@@ -178,7 +178,7 @@ class StyleSearch:
         self.written, self.are_codes = written, are_codes
         self.n_cells = 0
         self._marks: Counter[str] = Counter()
-        self._n_values = self._n_plain = self._n_telephone = 0
+        self._n_values = self._n_plain = self._n_telephone = self._n_grouped = 0
         self._n_with = dict.fromkeys(NAMED_MARKS, 0)
         self._units: Counter[str] = Counter()
         self._numbers: set[str] = set()
@@ -230,7 +230,8 @@ class StyleSearch:
             self._may_be_truths = len(self._words) < 4 * SHOWN
         if units is not None:
             self._n_plain += int(times[matching(strings, PLAIN)].sum())
-            self._n_telephone += int(times[matching(strings, TELEPHONE) | matching(strings, THREE_GROUPS)].sum())
+            self._n_telephone += int(times[matching(strings, TELEPHONE)].sum())
+            self._n_grouped += int(times[matching(strings, THREE_GROUPS)].sum())
             for mark in self._n_with:
                 self._n_with[mark] += int(times[matching(strings, re.escape(mark))].sum())
             self._lengths |= set(pc.utf8_length(strings).unique().to_pylist()[:SHOWN])
@@ -292,12 +293,17 @@ class StyleSearch:
 
     def _are_codes(self) -> bool:
         """Say whether what looks like numbers is none: too long for a float64, of telephones, plain in a frame."""
-        if len(self._long) > 1:
+        if len(self._long) > 1 or self.are_telephones:
             return True
-        if self._n_telephone == self._n_values and len(self._lengths) == 1:
+        if self._n_telephone + self._n_grouped == self._n_values and len(self._lengths) == 1:
             return True
         is_plain = self.are_codes and self._n_plain == self._n_values
         return is_plain and not (self._marks and len(self._numbers) >= LEAST_NUMBERS)
+
+    @property
+    def are_telephones(self) -> bool:
+        """Whether all begin with a plus and have seven digits or more."""
+        return 0 < self._n_telephone == self._n_values
 
     def _number(self, fitting: list[NumberStyle], decimals: set[str]) -> tuple[NumberStyle, str]:
         by_decimal = {style.decimal: style for style in reversed(fitting)}

@@ -20,6 +20,7 @@ from bayeswater.data.frames import is_frame
 from bayeswater.data.sources.arff import ArffSource
 from bayeswater.data.sources.columnar import ARROW_FILE, PARQUET, ArrowSource, ParquetSource
 from bayeswater.data.sources.delimited import DelimitedSource
+from bayeswater.data.sources.encodings import CONTROL, LOOKED_AT, marked_encoding
 from bayeswater.data.sources.json_lines import JsonLinesSource
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.origin import Origin
@@ -71,7 +72,7 @@ def open_source(
             return ArffSource(origin, types, encoding=how.encoding)
         case "excel" | "sqlite" | "duckdb" | "spss" | "stata" | "sas" as other:
             return _of_library(other, origin, how)
-        case "tsv" if how.delimiter is None:
+        case "tsv" if how.delimiter is None and (format or b"\t" in origin.head(LOOKED_AT)):
             return DelimitedSource(origin, types, replace(how, delimiter="\t"))
         case _:
             return DelimitedSource(origin, types, how)
@@ -101,7 +102,7 @@ def _recognised_format(origin: Origin) -> Format:
         suffixes.pop()
     suffix = suffixes[-1] if suffixes else ""
     if suffix in FORMAT_OF_SUFFIX:
-        return FORMAT_OF_SUFFIX[suffix]
+        return "csv" if suffix == ".xls" and _is_text(origin.path) else FORMAT_OF_SUFFIX[suffix]
     if origin.can_be_reread:
         first = origin.head(len(ARROW_FILE))
         if first.startswith(PARQUET):
@@ -114,6 +115,16 @@ def _recognised_format(origin: Origin) -> Format:
             f"bayeswater.local_rows(source, format=...): {', '.join(get_args(Format))}"
         )
     return "csv"
+
+
+def _is_text(path: Path) -> bool:
+    """Tell text that a program has named as a spreadsheet; a page of HTML is none."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(LOOKED_AT)
+    is_page = head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+    return bool(head) and not is_page and (marked_encoding(head) is not None or CONTROL.search(head) is None)
 
 
 def holds_rows(source: Any) -> bool:

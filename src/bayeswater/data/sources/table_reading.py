@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bayeswater.data.display_width import display_width, padded
 from bayeswater.data.reading.missing_codes import hint_of_codes
 from bayeswater.data.sources.laid_down import laid_down
 from bayeswater.data.sources.parts import Progress
@@ -45,9 +46,9 @@ class ReadingReport:
 
     def __str__(self) -> str:
         """Say it in lines."""
-        width = max(map(len, self.types), default=0)
+        width = max(map(display_width, self.types), default=0)
         columns = [
-            f"  {name:{width}}  {kind}"
+            f"  {padded(name, width)}  {kind}"
             + f", {self.n_missing[name]:,} missing" * bool(self.n_missing[name])
             + (f"; {self.how[name]}" if name in self.how else "")
             for name, kind in self.types.items()

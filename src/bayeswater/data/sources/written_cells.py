@@ -16,7 +16,7 @@ from bayeswater.data.column_types import are_whole, candidate_types, fits, witho
 from bayeswater.data.reading.cell_style import ALWAYS_MISSING, CellStyle, PlainStyle, holds_strings
 from bayeswater.data.reading.cell_styles import style_of
 from bayeswater.data.reading.number_style import NumberStyle
-from bayeswater.data.reading.style_search import ALL_KINDS, StyleFound, StyleSearch
+from bayeswater.data.reading.style_search import ALL_KINDS, TELEPHONE, StyleFound, StyleSearch
 from bayeswater.data.reading.written_as import WrittenAs
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ DAYS = 19_000_101, 20_991_231
 FIRST_ROWS = 10_000
 """Rows of a long file by which styles are found; all others are held against them."""
 
-LONG_NUMBER = 1e15
-"""Whole numbers from here on have 16 digits, and may be too long for a float64."""
+LONG_NUMBER, SEVEN_DIGITS = 1e15, 1e6
+"""Whole numbers from here on have 16 digits, and may be too long for a float64; seven, and may be telephones."""
 
 Parse = Callable[[Any, tuple[str, ...]], Any]
 """Parses columns of some rows, or all: given their types (None for those that cells look like) and marks of missing."""
@@ -211,12 +211,13 @@ class WrittenCells:
         }
         kinds |= {name: self.kind_said(parse, name, kinds[name]) for name in self.said.keys() & kinds.keys()}
         floats = [name for name, kind in kinds.items() if pa.types.is_floating(kind)]
-        long = [name for name in floats if not _are_below(table.column(name), LONG_NUMBER)]
+        long = [name for name in floats if _may_be_codes(table.column(name))]
         if long:
             written = parse(dict.fromkeys(long, pa.string()), ("", *self.written.marks))
             for name in long:
                 cells = pc.utf8_trim_whitespace(written.column(name).drop_null())
-                if are_whole(cells) and len(without_digits(cells)) > 1:
+                are_telephones = pc.all(pc.match_substring_regex(cells, pattern=TELEPHONE)).as_py()
+                if are_telephones or (are_whole(cells) and len(without_digits(cells)) > 1):
                     kinds[name] = pa.string()
         return {name: pa.string() if pa.types.is_binary(kind) else kind for name, kind in kinds.items()}
 
@@ -335,6 +336,7 @@ class WrittenCells:
                     possible[name] = [kind for kind in kinds if fits(_with_points(cells, kind, decimal), kind)]
         found = {name: pa.null() if name in empty else kinds[0] for name, kinds in possible.items()}
         found |= {name: pa.string() for name in whole if len(long[name]) > 1 and pa.types.is_floating(found[name])}
+        codes |= {name for name in whole if searches[name].are_telephones}
         found |= {name: pa.string() for name in whole & codes - empty}
         self.found = {name: style for name, style in self.found.items() if name not in possible}
         self._settle({name: search for name, search in searches.items() if pa.types.is_string(found[name])})
@@ -363,15 +365,15 @@ def _are_perhaps_days(numbers: "pa.ChunkedArray") -> bool:
     return low is not None and bool(DAYS[0] <= low and high <= DAYS[1])
 
 
-def _are_below(numbers: "pa.ChunkedArray", limit: float) -> bool:
-    """Say whether cells are numbers that are all smaller than a limit, whatever their sign."""
+def _may_be_codes(numbers: "pa.ChunkedArray") -> bool:
+    """Say whether one of the numbers may be too long for a float64, or all are as long as telephones."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not pa.types.is_floating(numbers.type):
-        return False
+        return True
     low, high = pc.min_max(numbers).as_py().values()
-    return low is None or max(-low, high) < limit
+    return low is not None and (low >= SEVEN_DIGITS or max(-low, high) >= LONG_NUMBER)
 
 
 def _are_perhaps_groups(numbers: "pa.ChunkedArray") -> bool:

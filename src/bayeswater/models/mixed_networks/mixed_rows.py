@@ -12,12 +12,11 @@ import numpy as np
 from bayeswater.data.frames import Frame, numeric_column, read_frame
 from bayeswater.data.reading.known_labels import holds_numbers
 from bayeswater.data.sources.paths import is_path
-from bayeswater.data.sources.table_reading import read_table
 from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_names
 from bayeswater.inference.mixed.strong_elimination import MixedRows
 from bayeswater.models.network.conditional_tables import state_code
 from bayeswater.models.network.evidence import soft_of
-from bayeswater.models.network.network_rows import encode_rows, frame_of_variables
+from bayeswater.models.network.network_rows import encode_rows, file_of_rows, frame_of_variables
 from bayeswater.models.streaming.answering import rows_of_cells, table_of_rows
 from bayeswater.networks.mixed_core import MixedCore
 from bayeswater.structure.dag import Dag
@@ -58,7 +57,7 @@ def rows_of(
     if rows is not None:
         X = table_of_rows(rows, list(dict.fromkeys(name for row in rows for name in row)))
     elif is_path(X):
-        X = read_table(X).table
+        X = file_of_rows(X, core.states.variables, [core.names[node] for node in core.numbers])
     frame = read_frame(frame_of_variables(X))
     for name in frame.names:
         if name not in core.dag.position:

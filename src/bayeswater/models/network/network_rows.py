@@ -13,8 +13,9 @@ state, rows need not be coded anew where the last state becomes that of empty ce
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from bayeswater.data.cells import is_missing, type_names
 from bayeswater.data.frames import Alongside, Frame, is_frame, materialised, read_frame, write_frame
 from bayeswater.data.labels import Labels, narrow_codes
 from bayeswater.data.matrix import ColumnMatrix
+from bayeswater.data.reading.cell_style import MARKS
 from bayeswater.data.reading.coded_table import (
     CodedTable,
     DiscreteTable,
@@ -31,8 +33,12 @@ from bayeswater.data.reading.coded_table import (
     encode_frame,
     report_unseen,
 )
-from bayeswater.data.reading.known_labels import write_known_codes
+from bayeswater.data.reading.discretising.cuts import cuts_named
+from bayeswater.data.reading.known_labels import holds_numbers, write_known_codes
 from bayeswater.data.reading.raw_table import RawTable
+from bayeswater.data.sources.local_rows import LocalRows
+from bayeswater.data.sources.recognising import local_rows
+from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, nearest_names, warn_user
 from bayeswater.estimate.smoothing import columns_of_one_value
@@ -42,6 +48,9 @@ from bayeswater.kernels.threads import ordered_map
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.typing import Array
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 def frame_of_variables(X: Any) -> Any:
     """Give rows as a frame that is in memory; refuse what does not name its columns."""
@@ -49,6 +58,39 @@ def frame_of_variables(X: Any) -> Any:
     if not is_frame(X):
         raise DataError(f"X is a {type(X).__name__} without names; give a frame whose columns are variables")
     return X
+
+
+def file_of_rows(path: Any, variables: Sequence[Variable], numbers: Sequence[str] = ()) -> "pa.Table":
+    """Read a file whose columns are variables, or numbers of a network, into memory."""
+    rows = local_rows(path, missing_only=marks_besides(variables))
+    read_as_states(rows, variables, numbers)
+    return whole_table(rows, rows.schema.names, "a network", "give fewer rows")
+
+
+def marks_besides(variables: Sequence[Variable]) -> list[str]:
+    """Give the marks of missing cells that are no states."""
+    states = {state for variable in variables for state in variable.states}
+    return [mark for mark in MARKS if mark not in states]
+
+
+def read_as_states(rows: LocalRows, variables: Sequence[Variable], numbers: Sequence[str] = ()) -> None:
+    """Read columns of files as labels of states, words for true and false too, or as numbers where these have bins.
+
+    Labels of several types have none.
+    """
+    import pyarrow as pa
+
+    rows.keep_words()
+    types = dict.fromkeys(numbers, pa.float64())
+    kinds = {field.name: field.type for field in rows.schema}
+    for variable in variables:
+        if holds_numbers(kinds.get(variable.name, pa.null())) and cuts_named(variable.states) is not None:
+            types[variable.name] = pa.float64()
+            continue
+        with suppress(pa.ArrowInvalid, pa.ArrowTypeError):
+            types[variable.name] = pa.array(list(variable.states)).type
+    # a column that is of its type stays as it was found to be written
+    rows.declare({name: kind for name, kind in types.items() if kinds.get(name, kind) != kind})
 
 
 def encode_rows(X: Any, variables: Sequence[Variable], unseen: str = "error") -> Array:

@@ -9,7 +9,6 @@ import numpy as np
 
 from bayeswater.data.frames import Alongside
 from bayeswater.data.sources.paths import is_path
-from bayeswater.data.sources.table_reading import read_table
 from bayeswater.decision.facts import StateFact
 from bayeswater.decision.loss import as_loss, loss_of_row
 from bayeswater.decision.next_best import NextBest, costs_of_asking, rank_facts
@@ -41,7 +40,7 @@ from bayeswater.models.network.evidence import (
     target_nodes,
     tree_width,
 )
-from bayeswater.models.network.network_rows import encode_rows, require_complete, rows_as_frame
+from bayeswater.models.network.network_rows import encode_rows, file_of_rows, require_complete, rows_as_frame
 from bayeswater.models.streaming.answering import rows_of_cells, table_of_rows
 from bayeswater.networks.network import Network
 from bayeswater.typing import Array
@@ -314,7 +313,7 @@ class Queries(ABC):
         if rows is not None:
             X = table_of_rows(rows, list(dict.fromkeys(name for row in rows for name in row)))
         elif is_path(X):
-            X = read_table(X).table
+            X = file_of_rows(X, self.core.variables)
         return encode_rows(X, self.core.variables, unseen).T
 
     def most_probable_explanation(
