@@ -11,6 +11,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from bayeswater import MultinomialNB, NaiveBayes, load, save
+from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.decision.word_weights import FOLDS
 from bayeswater.errors import ParameterError
 from bayeswater.families.words.weighed_words import counted_words, folds_of_texts
@@ -56,6 +57,17 @@ def test_pairs_of_words_tell_what_words_do_not() -> None:
     y = ["bad", "good"] * 20
     assert weighed(X, y).score(X, y) == 1
     assert NaiveBayes(columns={"note": "text"}).fit(X, y).score(X, y) == 0.5
+
+
+def test_probabilities_of_new_texts_are_as_sure_as_they_may_be() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, 1200)
+    told = [[f"t{k if rng.random() < 0.7 else rng.integers(4)}w{rng.integers(30)}" for _ in range(3)] for k in y]
+    rare = [[f"r{j}" for j in rng.integers(0, 3000, 12)] for _ in y]  # some are new to every fold, and to new texts
+    X = pa.table({"note": [" ".join(a + b) for a, b in zip(told, rare, strict=True)]})
+    model = weighed(X.slice(0, 600), y[:600])
+    log_proba = model.predict_log_proba(X.slice(600))
+    assert 0.8 < Temperature.fit(log_proba, y[600:]).temperature < 1.25
 
 
 def test_weights_say_how_well_they_do_on_held_out_rows(fitted: NaiveBayes) -> None:

@@ -9,12 +9,13 @@ class has a weight w_jk:
     log P(k | text) ~ slope S_k + shift_k
 
 (Wang and Manning 2012). Weights and b_k have the least squared hinge loss of class k against all others, with a ridge
-towards 0 (`kernels.word_machine`). Of two classes one machine is both.
+towards 0 (`kernels.word_machine`). Of two classes one machine is both. Words are many, and rows few: as in that paper,
+weights are drawn towards their mean size, with which all words count alike, as in naive Bayes.
 
 A machine overfits the rows it was learned from. So rows are divided into folds, by a hash of their words, and
 those of a fold are scored by a machine, and by log-ratios, that the others give. From these scores come the slope and
-the shifts, of the least log-loss, and the reading: marks or counts, whichever tells held-out rows better. The machines
-of the folds are kept, so that rows can be left out afterwards.
+the shifts, of the least log-loss, the reading, marks or counts, and how far weights are drawn, whichever tells held-out
+rows better. The machines of the folds are kept, so that rows can be left out afterwards.
 """
 
 from collections.abc import Callable
@@ -40,6 +41,9 @@ ALPHA = 0.5
 COST = 0.5
 """What a row on the wrong side of a machine costs."""
 
+SHARES = (1.0, 0.5, 0.25, 0.15, 0.1, 0.05, 0.0)
+"""What may be left of the differences between weights."""
+
 
 @dataclass(frozen=True)
 class TextRows:
@@ -62,6 +66,16 @@ class TextRows:
         return replace(
             self, words=self.words[rows], codes=self.codes[rows], weight=self.weight[rows], fold=self.fold[rows]
         )
+
+    def known_words(self, left: Array) -> csr_array:
+        """Give the words that rows of other folds have, by what is `left` without each fold: (n_folds, n_words).
+
+        What is new to a machine is no word in its texts: all others are scaled to length 1.
+        """
+        words = self.words.copy()
+        row = np.repeat(np.arange(len(self)), np.diff(words.indptr))
+        words.data *= left[self.fold[row], words.indices] > 0
+        return words
 
     def sums(self, n_classes: int) -> Array:
         """Sum what the rows have of every word in each class: (n_classes, n_words)."""
@@ -94,6 +108,15 @@ class Machine:
             intercept[:] = -intercept[1] / 2, intercept[1] / 2
         return cls(found, intercept)
 
+    @property
+    def size(self) -> float:
+        """Mean size of the weights."""
+        return float(np.abs(self.weight).mean(dtype=np.float64)) if self.weight.size else 0.0
+
+    def drawn(self, share: float, size: float) -> "Machine":
+        """Draw weights towards a size, and leave a share of how they differ from it."""
+        return Machine((share * self.weight + (1 - share) * size).astype(np.float32), share * self.intercept)
+
     def scores(self, scaled: csr_array, ratios: Array) -> Array:
         """Give the score of each class in some rows: (n_rows, n_classes)."""
         found: Array = scaled @ (self.weight * ratios).T + self.intercept
@@ -125,11 +148,12 @@ class TextWeights:
         rows = rows.take(np.flatnonzero((np.diff(rows.words.indptr) > 0) & (rows.weight > 0)))
         taken = [rows.take(np.flatnonzero(rows.fold == fold)).sums(len(sums)) for fold in range(FOLDS)]
         ratios = [log_ratios(np.maximum(sums - own, 0.0)) for own in taken]
-        first = {reading: _HeldOut.of(rows, reading, ratios, folds=1) for reading in (MARKS, COUNTS)}
+        known = rows.known_words(np.stack([(sums - own).sum(axis=0) for own in taken]))
+        first = {reading: _HeldOut.of(rows, known, reading, ratios, folds=1) for reading in (MARKS, COUNTS)}
         best = min(first.values(), key=lambda found: found.log_loss)
-        found = best.going_on(rows, ratios)
+        found, share, size = best.going_on(rows, ratios).drawn(rows, ratios)
         slope, shift = found.slope_and_shift()
-        machine = Machine.fit(found.scaled, rows.codes, rows.weight, log_ratios(sums))
+        machine = Machine.fit(found.scaled, rows.codes, rows.weight, log_ratios(sums)).drawn(share, size)
         learned = cls(found.reading, machine, found.machines, slope, shift, log_prior, is_marked=rows.is_marked)
         if not len(rows):
             return learned
@@ -216,17 +240,19 @@ class _HeldOut:
     """Scores (n_rows, n_classes) of the rows of some folds, each by the machine of the others."""
 
     reading: str
-    scaled: csr_array
+    scaled: csr_array  # rows to learn from
+    judged: csr_array  # the same, without words that are new to the machine of the other folds
     machines: tuple[Machine, ...]
     scores: Array
     codes: Array  # (n_rows,)
     weight: Array  # (n_rows,), 0 for rows of the other folds
 
     @classmethod
-    def of(cls, rows: TextRows, reading: str, ratios: list[Array], *, folds: int) -> "_HeldOut":
+    def of(cls, rows: TextRows, known: csr_array, reading: str, ratios: list[Array], *, folds: int) -> "_HeldOut":
         """Score the first folds."""
         scores = np.zeros((len(rows), len(ratios[0])))
-        empty = cls(reading, scaled_rows(rows.words, reading), (), scores, rows.codes, np.zeros(len(rows)))
+        scaled = scaled_rows(rows.words, reading), scaled_rows(known, reading)
+        empty = cls(reading, *scaled, (), scores, rows.codes, np.zeros(len(rows)))
         return empty.going_on(rows, ratios[:folds])
 
     def going_on(self, rows: TextRows, ratios: list[Array]) -> "_HeldOut":
@@ -236,10 +262,25 @@ class _HeldOut:
             out = rows.fold == fold
             others, own = np.flatnonzero(~out), np.flatnonzero(out)
             machine = Machine.fit(self.scaled[others], rows.codes[others], rows.weight[others], ratios[fold])
-            scores[own] = machine.scores(self.scaled[own], ratios[fold])
+            scores[own] = machine.scores(self.judged[own], ratios[fold])
             weight[own] = rows.weight[own]
             machines.append(machine)
         return replace(self, machines=tuple(machines), scores=scores, weight=weight)
+
+    def drawn(self, rows: TextRows, ratios: list[Array]) -> tuple["_HeldOut", float, float]:
+        """Draw weights towards their mean size, as far as that lowers the log-loss; give the share left, and the size.
+
+        The size is one for all machines, so that a slope means the same for each.
+        """
+        size = float(np.mean([machine.size for machine in self.machines]))
+        alike = np.zeros_like(self.scores)
+        for fold, machine in enumerate(self.machines):
+            own = np.flatnonzero(rows.fold == fold)
+            alike[own] = machine.drawn(0.0, size).scores(self.judged[own], ratios[fold])
+        drawn = {share: replace(self, scores=share * self.scores + (1 - share) * alike) for share in SHARES}
+        share = min(SHARES, key=lambda share: drawn[share].log_loss)
+        machines = tuple(machine.drawn(share, size) for machine in self.machines)
+        return replace(drawn[share], machines=machines), share, size
 
     @property
     def log_loss(self) -> float:
