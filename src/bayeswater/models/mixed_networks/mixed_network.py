@@ -64,6 +64,12 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
     LinearGaussian : A number that is normal around a linear function of its numeric parents.
     learn_structure : Find the graph of the highest score.
 
+    Notes
+    -----
+    With n rows, d variables and at most p numeric parents, `from_data`, `fit` and `partial_fit` take O(n d p^2) time,
+    and O(d p^2) memory for each configuration of states. With g numbers and S configurations of the states that they
+    depend on together, `query` takes at most O(S g^3) time and O(S g^2) memory; `posteriors` adds O(n S g).
+
     Examples
     --------
     >>> from bayeswater import LinearGaussian, MixedNetwork

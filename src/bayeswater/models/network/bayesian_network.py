@@ -71,6 +71,12 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
     NetworkClassifier : A Bayesian network, learned, as a classifier.
     learn_structure : Find the graph of the highest score.
 
+    Notes
+    -----
+    With n rows, d variables and at most p parents, `from_data`, `fit` and `partial_fit` take O(n d p) time, and memory
+    for the tables. With C the cells of all cliques of the junction tree, which may grow exponentially with d, `query`
+    takes at most O(C) time and memory, and `posteriors` O(n C) time. `cost` estimates both before a question is asked.
+
     Examples
     --------
     >>> network = BayesianNetwork(

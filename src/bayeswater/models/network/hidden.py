@@ -165,6 +165,11 @@ def learn_hidden(
     latent_classes : Find classes of rows within which all columns are independent: latent class analysis.
     learn_structure : Find the graph of the highest score.
 
+    Notes
+    -----
+    Each round of EM takes the time of `BayesianNetwork.posteriors` on the different rows. There are up to 1000 rounds
+    for each start and each number of states.
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -252,6 +257,11 @@ def latent_classes(
     See Also
     --------
     learn_hidden : Find variables that no row shows, by what they do to their children.
+
+    Notes
+    -----
+    With n different rows, d columns and K classes, a round of EM takes O(n d K) time. There are up to 1000 rounds for
+    each start and each number of classes.
 
     Examples
     --------

@@ -163,6 +163,10 @@ def bootstrap_structure(
     learn_structure : Find the graph of the highest score.
     cross_validate_structure : Learn a graph and its tables from all folds of the rows but one.
 
+    Notes
+    -----
+    It takes the time of n calls of `learn_structure`.
+
     Examples
     --------
     >>> import pandas as pd

@@ -119,6 +119,10 @@ def cross_validate_structure(
     learn_structure : Find the graph of the highest score.
     score_structure : Score a graph: natural logarithms, higher is better.
 
+    Notes
+    -----
+    It takes the time of a call of `learn_structure` for each fold.
+
     Examples
     --------
     >>> import pandas as pd

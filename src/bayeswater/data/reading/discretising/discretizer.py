@@ -63,6 +63,11 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     NaiveBayes : Naive Bayes of a mixed table.
     AODE : Averaged one-dependence estimators.
 
+    Notes
+    -----
+    With n rows, d columns, K classes and b bins, `fit` sorts each column in O(n d log n) time; "mdl" adds O(n d K b).
+    `transform` takes O(n d log b) time. Memory is O(n) for each thread.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
