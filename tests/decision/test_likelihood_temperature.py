@@ -206,24 +206,29 @@ def test_any_scores_give_probabilities_and_keep_the_impossible_impossible(data: 
 HESSIAN, LEAST = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([0.25, -3.0])
 
 
-def test_a_step_of_newtons_finds_a_minimum_nearby_to_the_last_digits() -> None:
-    for off in ([9e-4, -5e-4], [1e-9, 0.0], [0.0, 0.0]):
-        assert_allclose(_polished(LEAST + off, lambda at: HESSIAN @ (at - LEAST)), LEAST, rtol=1e-14)
+def test_steps_of_newtons_find_a_minimum_nearby_to_the_last_digits() -> None:
+    for off in ([9e-2, -5e-4], [1e-9, 0.0], [0.0, 0.0]):
+        found, left = _polished(LEAST + off, lambda at: HESSIAN @ (at - LEAST))
+        assert_allclose(found, LEAST, rtol=1e-14)
+        assert left < 1e-14
+    found, left = _polished(np.array([0.02]), lambda at: at + at**2)  # a curvature that is true of the start alone
+    assert abs(found[0]) < 1e-7
+    assert left < 1e-7
 
 
 @pytest.mark.parametrize(
     ("start", "slope"),
     [
-        (LEAST + 1.1e-3, lambda at: HESSIAN @ (at - LEAST)),  # too far for the curvature to be trusted
+        (LEAST + 0.11, lambda at: HESSIAN @ (at - LEAST)),  # too far for the curvature to be trusted
         (np.array([0.0, 12.0 - 1e-4]), lambda at: HESSIAN @ (at - [0.0, 12.0 + 1e-4])),  # beyond what is sought
         (LEAST + 1e-4, lambda at: np.zeros(2)),  # no curvature
         (LEAST + 1e-4, lambda at: np.full(2, 1e-9) + 1e-12 * (at - LEAST) / np.abs(at - LEAST + 1e-300)),  # no better
     ],
 )
 def test_a_step_of_newtons_that_is_far_beyond_or_no_better_is_not_taken(start: Any, slope: Any) -> None:
-    assert_array_equal(_polished(start, slope), start)
+    assert_array_equal(_polished(start, slope)[0], start)
 
 
 def test_many_parameters_are_left_as_they_are() -> None:
     for n, moves in ((32, True), (33, False)):
-        assert (_polished(np.full(n, 1e-4), lambda at: at) == 1e-4).all() != moves
+        assert (_polished(np.full(n, 1e-4), lambda at: at)[0] == 1e-4).all() != moves

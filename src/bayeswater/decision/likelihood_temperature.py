@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit, log_expit, logit
 
 from bayeswater.decision.scores import Scores, normalised, span
@@ -43,6 +43,11 @@ MOST = 12.0
 NEARLY_ZERO = 1e-12
 """Slope of the penalised log-loss, per row, at which the search ends."""
 
+NEAR = 0.01
+"""Slope, of all rows together, at which one valley is told from another: the prior alone curves by 1."""
+
+TINY = np.finfo(np.float64).tiny
+
 PAIRS = 2
 """Columns that a temperature below 1 took for speaking together, in files that do not tell."""
 
@@ -55,6 +60,9 @@ STEP = 1e-3
 
 MOST_POLISHED = 32
 """Parameters up to which that is worth its time."""
+
+MOST_STEPS, MOST_WAY = 4, 0.1
+"""Steps of Newton's from near a minimum, all by one curvature, and how far they may lead."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +97,9 @@ class LikelihoodTemperature:
         prior, by_row, is_possible = _parts(used.log_proba, log_prior)
         # Classes first: reductions over a few classes then run along the rows.
         likelihood, impossible = np.ascontiguousarray(by_row.T), np.ascontiguousarray(~is_possible.T)
-        uniform, own = 1 / is_possible.sum(axis=1), (used.codes, np.arange(len(used)))
+        uniform, own = 1 / is_possible.sum(axis=1), used.codes.astype(np.int64) * len(used) + np.arange(len(used))
         total, some_impossible = used.weight.sum(), bool(impossible.any())
+        repeating, together = _shares(known, usual, None), _shares(known, usual, TRIPLES)
         n_shifts = 0 if tied else used.n_classes
 
         def shifts(parameters: Array) -> Array:
@@ -99,7 +108,7 @@ class LikelihoodTemperature:
         def penalised(parameters: Array) -> tuple[float, Array]:
             """Loss per row of (log T, logit e, b_1 .. b_K), and its slope."""
             log_t, lapse, b = parameters[0], expit(parameters[1]), shifts(parameters)
-            share, bounded = _shares(known, usual, TRIPLES if log_t < 0 else None)
+            share, bounded = together if log_t < 0 else repeating
             t = np.exp(log_t)
             s = 1 / (1 + (t - 1) * share)
             p = s * likelihood  # (n_classes, n_rows)
@@ -111,15 +120,15 @@ class LikelihoodTemperature:
             np.exp(p, out=p)
             p /= p.sum(axis=0)
             e = lapse * bounded
-            p_own = p[own]
+            p_own = p.reshape(-1)[own]
             # A row that gets no lapse, and whose class underflows, has a finite loss all the same.
-            mixed = np.maximum((1 - e) * p_own + e * uniform, np.finfo(np.float64).tiny)
+            mixed = np.maximum((1 - e) * p_own + e * uniform, TINY)
             trusted = used.weight * (1 - e) * p_own / mixed / total  # weight of the rows that have not lapsed
             to_own = np.negative(p, out=p)
-            to_own[own] += 1
+            to_own.reshape(-1)[own] += 1
             to_own *= trusted
             slope_e = used.weight @ ((p_own - uniform) / mixed * bounded) * lapse * (1 - lapse) / total
-            slope_t = np.einsum("ki,ki->i", to_own, likelihood) @ (share * s**2) * t
+            slope_t = ((to_own * likelihood) @ (share * s**2)).sum() * t
             slope_b = -to_own @ bounded
             if tied:
                 slope_t -= slope_b @ prior / t
@@ -128,21 +137,16 @@ class LikelihoodTemperature:
             slope = [slope_t + log_t / total, slope_e - (1 - 2 * lapse) / 2 / total, *(slope_b + b / total)[:n_shifts]]
             return float(used.weight @ -np.log(mixed) / total + penalty / total), np.array(slope)
 
-        found = min(
-            (
-                minimize(
-                    penalised,
-                    np.array([start, logit(FIRST_LAPSE), *np.zeros(n_shifts)]),
-                    jac=True,
-                    bounds=[(-MOST, MOST)] * (2 + n_shifts),
-                    method="L-BFGS-B",
-                    options={"maxiter": 1000, "maxfun": 2000, "maxcor": 20, "ftol": 0.0, "gtol": NEARLY_ZERO},
-                )
-                for start in STARTS
-            ),
-            key=lambda result: result.fun,
-        ).x
-        found = _polished(found, lambda parameters: penalised(parameters)[1])
+        def sought(start: Array, slope: float) -> OptimizeResult:
+            options = {"maxiter": 1000, "maxfun": 2000, "maxcor": 20, "ftol": 0.0, "gtol": slope}
+            bounds = [(-MOST, MOST)] * len(start)
+            return minimize(penalised, start, jac=True, bounds=bounds, method="L-BFGS-B", options=options)
+
+        starts = [np.array([start, logit(FIRST_LAPSE), *np.zeros(n_shifts)]) for start in STARTS]
+        near = min((sought(start, NEAR / total) for start in starts), key=lambda result: result.fun).x
+        found, left = _polished(near, lambda parameters: penalised(parameters)[1])
+        if left > NEARLY_ZERO:
+            found, _ = _polished(sought(near, NEARLY_ZERO).x, lambda parameters: penalised(parameters)[1])
         return cls(float(np.exp(found[0])), shifts(found), float(expit(found[1])), usual)
 
     def slope(self, known: Array) -> Array:
@@ -192,19 +196,26 @@ class LikelihoodTemperature:
         return f"temperature {self.temperature:.4g}{cells}{shifts}{lapse}"
 
 
-def _polished(found: Array, slope: Callable[[Array], Array]) -> Array:
-    """Take one step of Newton's: values of the loss tell a minimum to half the digits, its slope to nearly all."""
-    n = len(found)
-    if n > MOST_POLISHED:
-        return found
-    steps = STEP * np.eye(n)
-    hessian = np.array([slope(found + step) - slope(found - step) for step in steps]) / (2 * STEP)
-    try:
-        better = found - np.linalg.solve(hessian, slope(found))
-    except np.linalg.LinAlgError:
-        return found
-    is_near = np.abs(better - found).max() < STEP and np.abs(better).max() < MOST
-    return better if is_near and np.abs(slope(better)).max() < np.abs(slope(found)).max() else found
+def _polished(near: Array, slope: Callable[[Array], Array]) -> tuple[Array, float]:
+    """Take steps of Newton's while they lead down, and tell the slope that is left.
+
+    Values of the loss tell a minimum to half the digits, its slope to nearly all.
+    """
+    found, down = near, slope(near)
+    if len(near) > MOST_POLISHED:
+        return found, float(np.abs(down).max())
+    hessian = np.array([slope(near + step) - slope(near - step) for step in STEP * np.eye(len(near))]) / (2 * STEP)
+    for _ in range(MOST_STEPS):
+        try:
+            better = found - np.linalg.solve(hessian, down)
+        except np.linalg.LinAlgError:
+            break
+        further = slope(better)
+        is_near = np.abs(better - near).max() < MOST_WAY and np.abs(better).max() < MOST
+        if not (is_near and np.abs(further).max() < np.abs(down).max()):
+            break
+        found, down = better, further
+    return found, float(np.abs(down).max())
 
 
 def _errors(log_proba: Array, scores: Scores) -> float:

@@ -199,16 +199,19 @@ def _shares(known: int, usual: float) -> tuple[float, float]:
     return low, high
 
 
-def _at(weight: Array, low: float, high: float) -> Array:
-    share = np.where(weight > 1, high, low)
-    whole = weight * (1 - share) + share
-    return np.where(whole > 0, weight / np.where(whole > 0, whole, 1.0), 1.0)
+def _at(weight: Array, low: Any, high: Any) -> Array:
+    return _at_and_slope(weight, low, high)[0]
 
 
-def _slope_at(weight: Array, low: float, high: float) -> Array:
+def _at_and_slope(weight: Array, low: Any, high: Any) -> tuple[Array, Array]:
+    """Weights of rows with such shares, and how fast they follow those of a usual row."""
     share = np.where(weight > 1, high, low)
     whole = weight * (1 - share) + share
-    return np.where(whole > 0, share / np.where(whole > 0, whole, 1.0) ** 2, 0.0)
+    if whole.all():  # neither weights nor shares are negative
+        return weight / whole, share / whole**2
+    is_some = whole > 0
+    whole = np.where(is_some, whole, 1.0)
+    return np.where(is_some, weight / whole, 1.0), np.where(is_some, share / whole**2, 0.0)
 
 
 def _held_out_losses(used: LeftOutTerms, log_prior: Array, usual: float) -> Array:
@@ -239,7 +242,8 @@ class _Problem:
     codes: Array  # (n_rows,)
     weight: Array  # (n_rows,)
     log_prior: Array
-    groups: tuple[tuple[slice, float, float], ...]  # rows, and both shares of their weights
+    groups: tuple[slice, ...]  # rows
+    shares: Array  # (2, n_groups, 1, 1): where weights are up to 1, and where they are over 1
 
     @classmethod
     def of(cls, used: LeftOutTerms, log_prior: Array, usual: float) -> Self:
@@ -249,12 +253,11 @@ class _Problem:
         terms[impossible] = 0.0
         known, first = np.unique(used.known, return_index=True)
         ends = np.append(first[1:], len(used))
-        groups = tuple(
-            (slice(a, b), *_shares(m, usual)) for a, b, m in np.array([first, ends, known], dtype=np.int64).T.tolist()
-        )
+        groups = tuple(map(slice, first.tolist(), ends.tolist()))
+        shares = np.array([_shares(m, usual) for m in known.tolist()]).T[:, :, None, None]
         prior = np.where(np.isfinite(log_prior), log_prior, 0.0)
         masked: Array = impossible.any(axis=2)  # type: ignore[assignment]
-        return cls(terms, masked if masked.any() else None, used.codes, used.weight, prior, groups)
+        return cls(terms, masked if masked.any() else None, used.codes, used.weight, prior, groups, shares)
 
     def path(self) -> list[Found]:
         """Find shifts and weights of one temperature, and of each strength in turn."""
@@ -266,16 +269,25 @@ class _Problem:
 
     def _posterior(self, shift: Array, weight: Array) -> tuple[Array, Array]:
         """Posteriors (n_classes, n_rows), and the bounded probability of each row's class (n_rows,)."""
+        return self._posterior_by(shift, _at(weight, *self.shares))
+
+    def _posterior_by(self, shift: Array, weights: Array) -> tuple[Array, Array]:
+        """Do so by the weights (n_groups, n_terms, n_classes) of each group."""
         p = np.empty(self.terms.shape[:2])
-        for rows, low, high in self.groups:
-            p[:, rows] = np.matmul(self.terms[:, rows], _at(weight, low, high).T[:, :, None])[:, :, 0]
-            p[:, rows] += (self.log_prior + min(low, 1.0) * shift)[:, None]
+        shifts = self.log_prior + self._bounded * shift
+        for rows, by, moved in zip(self.groups, weights, shifts, strict=True):
+            p[:, rows] = np.matmul(self.terms[:, rows], by.T[:, :, None])[:, :, 0]
+            p[:, rows] += moved[:, None]
         if self.impossible is not None:
             p[self.impossible] = -np.inf
         p -= p.max(axis=0)
         np.exp(p, out=p)
         p /= p.sum(axis=0)
         return p, p[self._own] * (1 - self._lapse) + self._lapse / len(p)
+
+    @cached_property
+    def _bounded(self) -> Array:
+        return np.minimum(self.shares[0, :, :, 0], 1.0)  # (n_groups, 1)
 
     @cached_property
     def _own(self) -> tuple[Array, Array]:
@@ -291,14 +303,15 @@ class _Problem:
 
     def _slopes(self, shift: Array, weight: Array) -> tuple[float, Array, Array]:
         """Bounded log-loss summed over rows, and its slopes by shifts and weights."""
-        p, bounded = self._posterior(shift, weight)
+        weights, slopes = _at_and_slope(weight, *self.shares)
+        p, bounded = self._posterior_by(shift, weights)
         trust = self.weight * p[self._own] * (1 - self._lapse) / bounded
         p *= trust
         p[self._own] -= trust
         by_shift, by_weight = np.zeros(len(shift)), np.zeros(weight.shape)
-        for rows, low, high in self.groups:
-            by_shift += min(low, 1.0) * p[:, rows].sum(axis=1)
-            by_weight += np.matmul(p[:, None, rows], self.terms[:, rows])[:, 0].T * _slope_at(weight, low, high)
+        for rows, share, slope in zip(self.groups, self._bounded, slopes, strict=True):
+            by_shift += share * p[:, rows].sum(axis=1)
+            by_weight += np.matmul(p[:, None, rows], self.terms[:, rows])[:, 0].T * slope
         return float(-self.weight @ np.log(bounded)), by_shift, by_weight
 
     def _one_temperature(self) -> Found:

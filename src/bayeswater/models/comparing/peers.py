@@ -10,9 +10,11 @@ identifiers are left out. All that an encoder learns it learns from the rows of 
                          defaults break on classes of few rows
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import Any, Self
 
 import numpy as np
@@ -34,7 +36,7 @@ from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.errors import DataError
 from bayeswater.families.planning import plan_columns
 from bayeswater.families.registry import OF_TEXT
-from bayeswater.kernels.threads import thread_count
+from bayeswater.kernels.threads import one_blas_thread, thread_count
 from bayeswater.typing import Array
 
 CATEGORIES = ("categorical", "bernoulli")
@@ -43,7 +45,7 @@ MOST_CATEGORIES = 254
 """Categories of a column that gradient boosting takes, one kept for all that are rare."""
 
 FEW_ROWS = 10_000
-"""Rows up to which threads cost gradient boosting more, in waiting for each other, than they save."""
+"""Rows up to which threads cost peers more, in waiting for each other, than they save."""
 
 N_BINS = 10
 N_TREES = 200
@@ -151,9 +153,12 @@ def native(classifier: Any, n_numbers: int, n_codes: list[int]) -> Any:
     return make_pipeline(columns, clone(classifier).set_params(categorical_features=is_category))
 
 
-def _fair_threads(n_rows: int) -> Any:
+@contextmanager
+def _fair_threads(n_rows: int) -> Iterator[None]:
     """Let a peer have as many threads as our models have, and one for few rows."""
-    return threadpool_limits(1 if n_rows <= FEW_ROWS else thread_count(), user_api="openmp")
+    few = n_rows <= FEW_ROWS
+    with threadpool_limits(1 if few else thread_count(), user_api="openmp"), one_blas_thread(inf if few else 0):
+        yield
 
 
 def _columns(numbers: Any, categories: Any, n_numbers: int, n_codes: list[int]) -> Any:
