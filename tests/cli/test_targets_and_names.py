@@ -232,6 +232,21 @@ def test_amounts_are_binned_alike_when_a_model_is_evaluated(run, prices, tmp_pat
     assert sum(map(sum, json.loads(run("evaluate", model, few, "-t", "price", "--json").out)["confusion"])) == 2
 
 
+def test_amounts_of_money_are_amounts_as_targets_too(run, tmp_path):
+    path, model = tmp_path / "t.csv", tmp_path / "m.bayes"
+    path.write_text("x;price\n" + "".join(f"{i % 3};{i * 37},50 €\n" for i in range(1, 91)) + "1;n/a\n2;n/a\n")
+    answer = run("fit", path, "-t", "price", "-o", model)
+    assert "'price' has 91 different numbers in 92 rows, which look like amounts" in answer.err
+    assert "bin it: --target-bins 3" in run("look", path, "-t", "price").out
+    assert run("fit", path, "-t", "price", "-o", model, "--target-bins", 3).code == 0
+    assert load(model).class_count_.tolist() == [30, 30, 30]
+    assert json.loads(run("evaluate", model, path, "-t", "price", "--json").out)["n_rows"] == 90
+    few = tmp_path / "few.csv"
+    few.write_text("".join(path.read_text().splitlines(keepends=True)[:11]))
+    assert run("forget", model, few, "-t", "price").code == 0
+    assert load(model).class_count_.tolist() == [30, 30, 20]
+
+
 def test_whole_numbers_that_look_like_amounts_are_warned_of(run, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,y\n" + "".join(f"{i % 3},{(i * 37) % 60}\n" for i in range(80)))

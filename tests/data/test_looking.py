@@ -51,6 +51,7 @@ def test_each_kind_of_column_is_told_with_its_missing_cells_values_and_range():
     assert (age.n_missing, age.n_distinct, age.low, age.high, sum(age.bars)) == (15, 3, 30.0, 50.5, 45)
     assert (sex.n_missing, sex.states) == (15, (("f", 30), ("m", 15)))
     assert (born.low, born.high, sum(born.bars)) == (dt.date(2000, 1, 1), dt.date(2005, 1, 28), N)
+    assert (found["none"].n_missing, found["none"].n_distinct, found["none"].examples) == (N, 0, ())
     assert found.n_rows == N and found.is_whole
     assert json.loads(json.dumps(found.to_dict()))["columns"][2]["low"] == "2000-01-01"
 

@@ -155,14 +155,15 @@ def open_for(
         label_type,
         read_as_learned,
     )
-    from bayeswater.models.streaming.target_rules import TargetBins
+    from bayeswater.models.streaming.target_rules import TargetBins, read_amounts
 
     of_costs = costs.columns if costs else ()
     further = {**dict.fromkeys(of_costs, "column of costs"), **({target: "target column"} if target else {})}
     types = {**dict.fromkeys(of_costs, pa.float64()), **column_types(model)}
+    is_binned = TargetBins.of_classes(model.classes_) is not None
     if target is not None:
         _require_no_column(model, path, target)
-        types[target] = label_type(model) if TargetBins.of_classes(model.classes_) is None else pa.float64()
+        types |= {} if is_binned else {target: label_type(model)}
     rows = reading.open_rows(data, None if keep else list(dict.fromkeys([*column_names(model), *further])))
     read_as_learned(model, rows)
     if target is None:
@@ -174,6 +175,8 @@ def open_for(
         for name, what in further.items():
             file.require_column(name, what)
     rows.declare(types, column_styles(model))
+    if target is not None and is_binned:
+        read_amounts(rows, target)
     return rows
 
 

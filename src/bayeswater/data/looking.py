@@ -26,7 +26,7 @@ from bayeswater.data.reading.column_kinds import IDENTIFIED, Kind, kind_of, perc
 from bayeswater.data.reading.dates import date_columns, seconds_of
 from bayeswater.data.reading.discretising.cuts import apply_cuts
 from bayeswater.data.reading.discretising.finding_cuts import NumberColumn, cuts_by_class
-from bayeswater.data.reading.style_search import style_in_frame
+from bayeswater.data.reading.style_search import are_amounts, style_in_frame
 from bayeswater.data.sources.laid_down import laid_down
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.paths import is_path
@@ -298,6 +298,8 @@ def _column(
         kind = kind_of(name, cells, declared=declared)
     except DataError as error:
         return ColumnLook(name, "empty", str(error), cells.null_count, 0, warnings=(str(error),))
+    if kind.kind == "empty":
+        return ColumnLook(name, kind.kind, kind.why, len(cells), 0, warnings=("no cell has a value: it is left out",))
     values, codes = _distinct_codes(cells)
     times = np.bincount(codes[codes >= 0], minlength=len(values))
     often = np.argsort(-times, kind="stable")
@@ -312,7 +314,7 @@ def _column(
         low, high = (python_value(cells[int(where(numbers))]) for where in (np.nanargmin, np.nanargmax))
     elif kind.kind in ("category", "flag"):
         states = tuple((python_value(values[int(k)]), int(times[k])) for k in often[:N_STATES])
-    accuracy = None if labels is None or kind.kind in ("empty", "text") else _accuracy(codes, numbers, *labels)
+    accuracy = None if labels is None or kind.kind == "text" else _accuracy(codes, numbers, *labels)
     n_missing = int((codes < 0).sum())
     told = _no_classes(values, times) if is_target else _likely_wrong(kind.kind, kind.hint, n_missing, len(values))
     if accuracy is not None and labels is not None and _is_leak(accuracy, *labels):
@@ -340,9 +342,7 @@ def _numbers(name: str, cells: "pa.ChunkedArray") -> Array:
 def _likely_wrong(kind: str, hint: str, n_missing: int, n_distinct: int) -> list[str]:
     """Say what is likely to go wrong with a column."""
     found = [hint] if hint else []
-    if kind == "empty":
-        found.append("no cell has a value: it is left out")
-    elif kind == "identifier":
+    if kind == "identifier":
         found.append("nearly every value is its own, so it names the rows: it is left out")
     elif n_distinct == 1:
         found.append(
@@ -355,9 +355,7 @@ def _likely_wrong(kind: str, hint: str, n_missing: int, n_distinct: int) -> list
 
 def _no_classes(values: "pa.Array", times: Array) -> list[str]:
     """Say why the values of a target may be no classes to learn."""
-    import pyarrow as pa
-
-    n_rows, is_number = int(times.sum()), pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
+    n_rows, is_number = int(times.sum()), are_amounts(values)
     if len(values) == 1:
         return ["all rows are of one class: there is no other to tell it from"]
     if n_rows >= IDENTIFIED and 2 * len(values) > n_rows and (is_number or len(values) == n_rows):
@@ -432,6 +430,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    is_large = isinstance(value, float) and 1e6 <= abs(value) < 1e15
+    text = f"{value:.0f}" if is_large else f"{value:.6g}" if isinstance(value, float) else str(value)
     text = shortened(on_one_line(text), EXAMPLE_WIDTH)
     return repr(text) if isinstance(value, str) and re.search(r"[\s,]", text) else text

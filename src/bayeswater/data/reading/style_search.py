@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -383,6 +383,23 @@ def style_in_frame(column: "pa.ChunkedArray", *, is_stored: bool) -> StyleFound 
     except Misfit:
         return None
     return found
+
+
+def are_amounts(cells: Any) -> bool:
+    """Say whether cells are numbers, or strings that are written as numbers.
+
+    >>> import pyarrow
+    >>> are_amounts(pyarrow.array(["$1,200", "n/a", "$3"])), are_amounts(pyarrow.array(["a", "b"]))
+    (True, False)
+    """
+    import pyarrow as pa
+
+    column = cells if isinstance(cells, pa.ChunkedArray) else pa.chunked_array([cells])
+    if not holds_strings(column.type):
+        return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
+    search = StyleSearch(kinds=("number",))
+    search.add(column.slice(0, FIRST_ROWS))
+    return isinstance(search.found().style, NumberStyle)
 
 
 class _Tried:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswater.data.reading.column_kinds import IDENTIFIED, SAMPLED
+from bayeswater.data.reading.style_search import are_amounts
 from bayeswater.data.row_places import Stretch, places_told, rows_named
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.rows import Rows
@@ -23,13 +24,13 @@ from bayeswater.engines.engine_rows import EngineRows
 from bayeswater.errors import BayesWarning, DataError, SchemaError, nearest_names, warn_user
 from bayeswater.models.streaming.grouping import by_groups, require_few_categories
 from bayeswater.models.streaming.passes import Examples, Piece, plus
+from bayeswater.models.streaming.target_rules import TargetBins, TargetRule
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from bayeswater.models.streaming.checkpoint import Checkpoint
-    from bayeswater.models.streaming.target_rules import TargetRule
 
 
 class LabelledRows(Examples):
@@ -50,7 +51,7 @@ class LabelledRows(Examples):
         target: str,
         weight: str | None = None,
         columns: Sequence[str] | None = None,
-        rule: "TargetRule | None" = None,
+        rule: TargetRule | None = None,
     ) -> None:
         self.rows, self.target, self.weight, self.rule = rows, target, weight, rule
         names = rows.schema.names
@@ -58,7 +59,7 @@ class LabelledRows(Examples):
             if name not in names:
                 raise SchemaError(f"{rows.name}: there is no {what} {name!r}; {nearest_names(str(name), names)}")
             rows.require_in_all_parts(name)
-        if isinstance(rows, LocalRows):
+        if isinstance(rows, LocalRows) and not isinstance(rule, TargetBins):
             rows.declare({}, {target: LABELS})
         self.columns = [name for name in names if name not in (target, weight)] if columns is None else list(columns)
         if not self.columns:
@@ -176,14 +177,12 @@ class LabelledRows(Examples):
 
     def _require_classes(self, piece: Piece) -> None:
         """Refuse labels of which no two rows have the same, and warn of numbers that look like amounts."""
-        import pyarrow as pa
-
         n_rows = len(piece.y)
         # mostly two of the first rows are of one class, and the others are not looked at
         if n_rows < IDENTIFIED or 2 * _n_distinct(piece.y.slice(0, IDENTIFIED)) < IDENTIFIED:
             return
         n_distinct = _n_distinct(piece.y)
-        is_number = pa.types.is_floating(piece.y.type) or pa.types.is_integer(piece.y.type)
+        is_number = are_amounts(piece.y)
         if n_distinct == n_rows:
             means = "that is an amount, and no class to learn; bin it: pandas.qcut(y, 3)"
             names = "that names the rows, and is no class to learn; is it the right column?"
@@ -218,7 +217,7 @@ def _n_distinct(labels: Any) -> int:
 def _are_counted(labels: Any) -> bool:
     """Tell whole numbers that go on by one, as those of rows."""
     numbers = labels.to_pylist()
-    return all(after == before + 1 for before, after in pairwise(numbers))
+    return not isinstance(numbers[0], str) and all(after == before + 1 for before, after in pairwise(numbers))
 
 
 def _nothing(piece: Piece) -> None:
@@ -243,7 +242,7 @@ class Labelled:
     columns: tuple[str, ...]
     target: str
     weight: str | None
-    rule: "TargetRule | None" = None
+    rule: TargetRule | None = None
 
     def __call__(self, table: "pa.Table") -> "Total":
         """Give what the function finds in the rows of a table that count."""

@@ -103,14 +103,20 @@ def label_count(target: str, table: "pa.Table") -> Counter[Any]:
     return Counter(dict(zip(found.field(0).to_pylist(), found.field(1).to_pylist(), strict=True)))
 
 
-def target_rule(rows: LocalRows, target: str, n_bins: int | None, min_rows: int | None) -> TargetRule | None:
-    """Look at the target column of all rows, and find the bins, or the classes that are kept."""
+def read_amounts(rows: LocalRows, target: str) -> None:
+    """Read a target as numbers: in the style that was found, if one was."""
     import pyarrow as pa
 
+    if rows.schema.field(target).type != pa.float64():
+        rows.declare({target: pa.float64()})
+
+
+def target_rule(rows: LocalRows, target: str, n_bins: int | None, min_rows: int | None) -> TargetRule | None:
+    """Look at the target column of all rows, and find the bins, or the classes that are kept."""
     if n_bins is not None and min_rows is not None:
         raise ParameterError("bins of a target have about as many rows each; leave out --min-class-rows")
     if n_bins is not None:
-        rows.declare({target: pa.float64()})
+        read_amounts(rows, target)
         column = whole_table(rows, [target], "cutting the target", "cut it before").column(target)
         return TargetBins.of_values(column.to_numpy(), n_bins, target)
     if min_rows is None:
