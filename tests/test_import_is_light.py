@@ -11,6 +11,8 @@ from importlib import import_module
 
 import pytest
 
+import bayeswater
+
 HEAVY = ["numba", "pandas", "polars", "pyarrow", "sklearn", "scipy", "matplotlib"]
 REPEATS = 3
 SLACK = 0.02  # seconds: the clock and the file system of a busy machine
@@ -73,6 +75,20 @@ def test_importing_a_classifier_never_asks_for_numba_or_a_frame_library():
         print(json.dumps(askers))
     """)
     assert [asker for asker in askers if asker[0].split(".")[0] == "bayeswater"] == []
+
+
+def test_a_file_of_one_model_brings_in_no_other_and_no_part_of_scikit_learn_but_its_base(tmp_path):
+    path = tmp_path / "level.bayes"
+    bayeswater.save(bayeswater.NaiveBayes().fit([[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]), path)
+    brought = run_in_fresh_interpreter(f"""
+        import json, sys
+        from bayeswater.models.persistence import load
+        load({str(path)!r})
+        print(json.dumps(sorted(sys.modules)))
+    """)
+    others = ("models.network", "models.semi_naive", "models.ensemble", "models.gaussian_classifier", "structure")
+    unneeded = (*(f"bayeswater.{other}" for other in others), "sklearn.model_selection", "sklearn.metrics")
+    assert [name for name in brought if name.startswith(unneeded)] == []
 
 
 @pytest.mark.parametrize("package", ["bayeswater", "bayeswater.decision", "bayeswater.plots"])

@@ -97,10 +97,9 @@ COUNTED = re.compile(r"x\d+")
 
 def require_classifier(model: Any, path: str) -> None:
     """Refuse what stands around a classifier: it has no plan of columns to read a file by."""
-    from bayeswater.decision.bayes_decision import BayesDecision
-    from bayeswater.decision.calibrated import Calibrated
+    from bayeswater.models.persistence import WRAPPERS
 
-    if isinstance(model, BayesDecision | Calibrated):
+    if type(model).__name__ in WRAPPERS:
         raise SchemaError(
             f"{path}: a {type(model).__name__} around a classifier is used from Python, on frames: "
             f"bayeswater.load({path!r}).predict(frame)"

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from scipy.special import log_expit
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold, check_cv
 
 from bayeswater.data.weights import take_rows
 from bayeswater.decision.calibration_choice import TrainTest
@@ -39,6 +38,8 @@ def folds_of(cv: Any, X: Any, codes: Array, keep: Array, parameters: dict[str, A
     ones that is validated on new ones would be corrected for what is the fault of the folds. There are fewer where the
     largest class has fewer rows, and none if every row is alone.
     """
+    from sklearn.model_selection import StratifiedKFold, check_cv  # takes a fifth of a second, and few calls need it
+
     if cv is None or isinstance(cv, int | np.integer):
         n_folds = min(5 if cv is None else int(cv), int(np.bincount(codes).max()))
         if n_folds < 2:

@@ -5,38 +5,20 @@ is data alone: its kind is looked up in the closed list `KINDS`, and all that it
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswater.decision.bayes_decision import BayesDecision
-from bayeswater.decision.calibrated import Calibrated
 from bayeswater.errors import ModelFileError
 from bayeswater.estimate.covariance_priors import Friedman
 from bayeswater.files.model_file import Document, require
-from bayeswater.models.categorical_nb import CategoricalNB
-from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
-from bayeswater.models.feature_nb import BernoulliNB, ComplementNB, MultinomialNB
-from bayeswater.models.gaussian_classifier import GaussianClassifier
-from bayeswater.models.gaussian_nb import GaussianNB
-from bayeswater.models.mixed.naive_bayes import NaiveBayes
-from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
-from bayeswater.models.mixed_networks.stored_mixed import KIND as MIXED_NETWORK
-from bayeswater.models.mixed_networks.stored_mixed import described_mixed, restored_mixed
-from bayeswater.models.network.bayesian_network import BayesianNetwork
-from bayeswater.models.network.stored_network import KIND as NETWORK
-from bayeswater.models.network.stored_network import described_network, restored_network
 from bayeswater.models.on_sums import OnSums, with_sums
-from bayeswater.models.semi_naive.aode import A2DE, AODE
-from bayeswater.models.semi_naive.kdb import KDB, SKDB
-from bayeswater.models.semi_naive.learning import FAMILIES, PAIRS
-from bayeswater.models.semi_naive.state_classifier import StateClassifier, can_be_structure
-from bayeswater.models.semi_naive.tan import SPODE, TAN
 from bayeswater.models.settings import frames_of, with_columns
 from bayeswater.models.stored.documents import (
     FIELDS,
@@ -58,20 +40,9 @@ from bayeswater.models.stored.values import (
     read_weights,
     read_words,
 )
-from bayeswater.models.stored_models import (
-    CLASSIFIER,
-    ENSEMBLE,
-    described_classifier,
-    described_ensemble,
-    described_wrapper,
-    restored_classifier,
-    restored_ensemble,
-    restored_wrapper,
-)
-from bayeswater.models.structures.network_classifier import NetworkClassifier
 from bayeswater.models.weighing import WeighsTerms, shapes_of_texts
 from bayeswater.statistics.category_counts import CategoryCounts
-from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.column_groups import FAMILIES, PAIRS, ColumnGroups
 from bayeswater.statistics.feature_sums import BinaryCounts, FeatureSums
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.moments import Moments
@@ -93,54 +64,110 @@ GAUSSIAN = FIELDS | {"calibration", "shrinkage"}
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of model: its class, that of the sums of its columns, what its document says, and its groups of sums."""
+    """A kind of model: the sums of its columns, what its document says, and its groups of sums."""
 
-    model: type[OnSums]
     columns: type[Statistic]
     fields: frozenset[str] = FIELDS
     groups: Mapping[str, type[Statistic]] | None = None  # of a table of states
 
-    @property
-    def optional(self) -> frozenset[str]:
-        """What a document may say: files without a calibration or weights do without the field."""
-        weights = {"weights", WORD_WEIGHTS} if issubclass(self.model, WeighsTerms) else set()
-        return frozenset({"calibration", *weights}) - self.fields
-
 
 KINDS = {
-    "GaussianNB": Kind(GaussianNB, Moments),
-    "MultinomialNB": Kind(MultinomialNB, FeatureSums),
-    "ComplementNB": Kind(ComplementNB, FeatureSums),
-    "BernoulliNB": Kind(BernoulliNB, BinaryCounts),
-    "CategoricalNB": Kind(CategoricalNB, CategoryCounts),
-    "NaiveBayes": Kind(NaiveBayes, ColumnGroups, MIXED),
-    "SPODE": Kind(SPODE, ColumnGroups, DISCRETE, {PAIRS: PairCounts}),
-    "TAN": Kind(TAN, ColumnGroups, DISCRETE, {PAIRS: PairCounts}),
-    "AODE": Kind(AODE, ColumnGroups, DISCRETE, {PAIRS: PairCounts}),
-    "A2DE": Kind(A2DE, ColumnGroups, DISCRETE, {PAIRS: TripleCounts}),
-    "KDB": Kind(KDB, ColumnGroups, DISCRETE | {"parents"}, {PAIRS: PairCounts, FAMILIES: ParentCounts}),
-    "SKDB": Kind(SKDB, ColumnGroups, DISCRETE | {"parents"}, {PAIRS: PairCounts, FAMILIES: ParentCounts}),
-    "GaussianClassifier": Kind(GaussianClassifier, Scatter, GAUSSIAN),
+    "GaussianNB": Kind(Moments),
+    "MultinomialNB": Kind(FeatureSums),
+    "ComplementNB": Kind(FeatureSums),
+    "BernoulliNB": Kind(BinaryCounts),
+    "CategoricalNB": Kind(CategoryCounts),
+    "NaiveBayes": Kind(ColumnGroups, MIXED),
+    "SPODE": Kind(ColumnGroups, DISCRETE, {PAIRS: PairCounts}),
+    "TAN": Kind(ColumnGroups, DISCRETE, {PAIRS: PairCounts}),
+    "AODE": Kind(ColumnGroups, DISCRETE, {PAIRS: PairCounts}),
+    "A2DE": Kind(ColumnGroups, DISCRETE, {PAIRS: TripleCounts}),
+    "KDB": Kind(ColumnGroups, DISCRETE | {"parents"}, {PAIRS: PairCounts, FAMILIES: ParentCounts}),
+    "SKDB": Kind(ColumnGroups, DISCRETE | {"parents"}, {PAIRS: PairCounts, FAMILIES: ParentCounts}),
+    "GaussianClassifier": Kind(Scatter, GAUSSIAN),
 }
-"""All that a file may hold; a new model joins by a line here."""
+"""Models that are read off sums; a new one joins by a line here and one in `HOMES`."""
 
-OWN_FORMS: dict[str, tuple[Any, Any]] = {
-    NETWORK: (
+HOMES = {
+    "GaussianNB": "models.gaussian_nb",
+    "MultinomialNB": "models.feature_nb",
+    "ComplementNB": "models.feature_nb",
+    "BernoulliNB": "models.feature_nb",
+    "CategoricalNB": "models.categorical_nb",
+    "NaiveBayes": "models.mixed.naive_bayes",
+    "SPODE": "models.semi_naive.tan",
+    "TAN": "models.semi_naive.tan",
+    "AODE": "models.semi_naive.aode",
+    "A2DE": "models.semi_naive.aode",
+    "KDB": "models.semi_naive.kdb",
+    "SKDB": "models.semi_naive.kdb",
+    "GaussianClassifier": "models.gaussian_classifier",
+    "BayesianNetwork": "models.network.bayesian_network",
+    "MixedNetwork": "models.mixed_networks.mixed_network",
+    "BayesEnsemble": "models.ensemble.bayes_ensemble",
+    "NetworkClassifier": "models.structures.network_classifier",
+    "Calibrated": "decision.calibrated",
+    "BayesDecision": "decision.bayes_decision",
+}
+"""All that a file may hold, and the module of each: a file brings in what it needs, and no other model."""
+
+WRAPPERS = ("Calibrated", "BayesDecision")
+"""What may be around any of them."""
+
+Described = tuple[Document, dict[str, Array]]
+Form = tuple[Callable[[Any], Described], Callable[[Document, dict[str, Array]], Any]]
+"""How a document and its arrays are made of a model, and how they are read."""
+
+
+def _form_of_networks() -> Form:
+    from bayeswater.models.network.bayesian_network import BayesianNetwork
+    from bayeswater.models.network.stored_network import described_network, restored_network
+
+    return (
         lambda model: described_network(model.core, model.title, model.remarks),
         lambda document, arrays: BayesianNetwork.from_core(*restored_network(document, arrays)),
-    ),
-    MIXED_NETWORK: (
+    )
+
+
+def _form_of_mixed_networks() -> Form:
+    from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
+    from bayeswater.models.mixed_networks.stored_mixed import described_mixed, restored_mixed
+
+    return (
         lambda model: described_mixed(model.core, *model.learned_from),
         lambda document, arrays: MixedNetwork.from_core(*restored_mixed(document, arrays)),
-    ),
-    ENSEMBLE: (described_ensemble, restored_ensemble),
-    CLASSIFIER: (described_classifier, restored_classifier),
+    )
+
+
+def _form_of_ensembles() -> Form:
+    from bayeswater.models.stored_models import described_ensemble, restored_ensemble
+
+    return described_ensemble, restored_ensemble
+
+
+def _form_of_network_classifiers() -> Form:
+    from bayeswater.models.stored_models import described_classifier, restored_classifier
+
+    return described_classifier, restored_classifier
+
+
+def _form_of_wrappers() -> Form:
+    from bayeswater.models.stored_models import described_wrapper, restored_wrapper
+
+    return (
+        lambda model: described_wrapper(model, _document_of),
+        lambda document, arrays: restored_wrapper(document, arrays, _restored),
+    )
+
+
+OWN_FORMS = {
+    "BayesianNetwork": _form_of_networks,
+    "MixedNetwork": _form_of_mixed_networks,
+    "BayesEnsemble": _form_of_ensembles,
+    "NetworkClassifier": _form_of_network_classifiers,
+    **dict.fromkeys(WRAPPERS, _form_of_wrappers),
 }
-"""Models whose document and arrays are their own: how they are made, and how they are read."""
-
-
-WRAPPERS: tuple[type, ...] = (Calibrated, BayesDecision)
-"""What may be around any of them."""
+"""Models whose document and arrays are their own."""
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -177,13 +204,12 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> again.partial_fit([[3.0]], ["low"]).class_count_
     array([2., 3.])
     """
-    _require_kind(model)
-    if type(model) not in (BayesianNetwork, MixedNetwork):
+    inside, kind = model, _kind_of(model)
+    if kind not in ("BayesianNetwork", "MixedNetwork"):
         check_is_fitted(model)
-    inside = model
-    while type(inside) in WRAPPERS:
+    while kind in WRAPPERS:
         inside = inside.estimator_
-        _require_kind(inside)
+        kind = _kind_of(inside)
     write_document(Path(path), partial(_document_of, model), _restored)
 
 
@@ -227,32 +253,23 @@ def load(path: str | os.PathLike[str]) -> Any:
 # ---------------------------------------------------------------------- between a model and its document
 
 
-def _require_kind(model: Any) -> None:
-    """Refuse what is none of the models that a file can hold."""
-    known: tuple[type, ...] = (
-        *(kind.model for kind in KINDS.values()),
-        BayesianNetwork,
-        MixedNetwork,
-        BayesEnsemble,
-        NetworkClassifier,
-        *WRAPPERS,
-    )
-    if type(model) not in known:
-        names = ", ".join(kind.__name__ for kind in known)
-        raise ModelFileError(f"cannot save {shortened(model)}: it is none of {names}")
+def _kind_of(model: Any) -> str:
+    """Name the kind of a model; what is none that a file can hold is refused."""
+    own = type(model)
+    if f"bayeswater.{HOMES.get(own.__name__)}" != own.__module__:
+        raise ModelFileError(f"cannot save {shortened(model)}: it is none of {', '.join(HOMES)}")
+    return own.__name__
 
 
-def _document_of(model: Any) -> tuple[Document, dict[str, Array]]:
-    if type(model) in WRAPPERS:
-        return described_wrapper(model, _document_of)
-    describe, _ = OWN_FORMS.get(type(model).__name__, (None, None))
-    if describe is not None:
-        found: tuple[Document, dict[str, Array]] = describe(model)
-        return found
-    return _described(model, next(name for name, kind in KINDS.items() if type(model) is kind.model))
+def _document_of(model: Any) -> Described:
+    kind = _kind_of(model)
+    if kind in OWN_FORMS:
+        describe, _ = OWN_FORMS[kind]()
+        return describe(model)
+    return _described(model, kind)
 
 
-def _described(model: OnSums, kind: str) -> tuple[Document, dict[str, Array]]:
+def _described(model: OnSums, kind: str) -> Described:
     written, arrays = described_sums(model.statistics_)
     document = {**described_head(model, kind, frames_of(model)), **written}
     if "calibration" in KINDS[kind].fields or "calibration_" in vars(model):
@@ -262,9 +279,9 @@ def _described(model: OnSums, kind: str) -> tuple[Document, dict[str, Array]]:
     if vars(model).get("word_weights_"):
         document[WORD_WEIGHTS], weights = described_words(vars(model)["word_weights_"])
         arrays = {**arrays, **weights}
-    if isinstance(model, GaussianClassifier):
+    if "shrinkage" in KINDS[kind].fields:
         document["shrinkage"] = CODEC.encode(vars(model).get("shrinkage_"), "the shrinkage that was chosen")
-    if isinstance(model, StateClassifier):
+    if "structure" in KINDS[kind].fields:
         document["structure"] = CODEC.encode(vars(model).get("structure_"), "the structure that was chosen")
     if isinstance(model.statistics_.columns, ColumnGroups):
         document["n_features"] = int(model.n_features_in_)
@@ -273,22 +290,22 @@ def _described(model: OnSums, kind: str) -> tuple[Document, dict[str, Array]]:
 
 def _restored(document: Document, arrays: dict[str, Array]) -> Any:
     name = document.get("kind", "")
-    if isinstance(name, str) and name in {wrapper.__name__ for wrapper in WRAPPERS}:
-        return restored_wrapper(document, arrays, _restored)
-    if isinstance(name, str) and name in OWN_FORMS:
-        return OWN_FORMS[name][1](document, arrays)
-    known = [*KINDS, *OWN_FORMS]
-    require(isinstance(name, str) and name in KINDS, f"it holds a {shortened(name)}, which is none of {known}")
+    require(isinstance(name, str) and name in HOMES, f"it holds a {shortened(name)}, which is none of {[*HOMES]}")
+    if name in OWN_FORMS:
+        _, restore = OWN_FORMS[name]()
+        return restore(document, arrays)
     kind = KINDS[name]
-    require_fields(document, kind.fields, {SEEN, *kind.optional})
+    model_class = getattr(import_module(f"bayeswater.{HOMES[name]}"), name)
+    optional = {SEEN, "calibration", *((WORD_WEIGHTS, "weights") if issubclass(model_class, WeighsTerms) else ())}
+    require_fields(document, kind.fields, optional - kind.fields)
     weights = {name: array for name, array in arrays.items() if name.startswith(f"{WORD_WEIGHTS}.")}
     arrays = {name: array for name, array in arrays.items() if name not in weights}
     keeps_fourth = kind.columns is Scatter and "columns.fourth" in arrays  # a model that is shrunk by them
     sums = restored_sums(FourthMoments if keeps_fourth else kind.columns, document, arrays, kind.groups)
-    model = with_parameters(kind.model, document["parameters"])
-    if isinstance(model, GaussianClassifier):
+    model = with_parameters(model_class, document["parameters"])
+    if "shrinkage" in kind.fields:
         _shrink(model, document["shrinkage"])
-    if isinstance(model, StateClassifier):
+    if "structure" in kind.fields:
         _structure(model, document["structure"], sums)
     plan = sums.columns.plan if isinstance(sums.columns, ColumnGroups) else None
     with_columns(model, *read_columns(document, _n_features(sums.columns, document), plan))
@@ -309,7 +326,7 @@ def _n_features(columns: Any, document: Document) -> int:
     return len(columns.schema) if isinstance(columns, CategoryCounts) else columns.n_columns
 
 
-def _shrink(model: GaussianClassifier, written: Any) -> None:
+def _shrink(model: Any, written: Any) -> None:
     """Restore what shrinkage was chosen by the first fit, if it was left to choose."""
     chosen = CODEC.decode(written, "the shrinkage that was chosen")
     is_auto = isinstance(model.shrinkage, str) and model.shrinkage == "auto"
@@ -318,8 +335,10 @@ def _shrink(model: GaussianClassifier, written: Any) -> None:
         model.shrinkage_ = chosen
 
 
-def _structure(model: StateClassifier, written: Any, sums: Any) -> None:
+def _structure(model: Any, written: Any, sums: Any) -> None:
     """Restore what structure was chosen by the fit, if it was left to choose."""
+    from bayeswater.models.semi_naive.state_classifier import can_be_structure
+
     chosen = CODEC.decode(written, "the structure that was chosen")
     led_to = "no fit with these parameters and sums leads to; if they were changed, set them back or fit again"
     require(can_be_structure(model, chosen, sums), f"its structure is {shortened(chosen)}, which {led_to}")

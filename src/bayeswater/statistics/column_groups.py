@@ -15,6 +15,12 @@ from bayeswater.errors import StatisticsError
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
 
+PAIRS = "pairs"
+"""Name of the group of sums that counts pairs of columns."""
+
+FAMILIES = "families"
+"""Name of the group of sums that counts every column with its parents; files have it."""
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnGroups(Statistic):

@@ -39,17 +39,11 @@ from bayeswater.models.semi_naive.cutting import (
     values_near_cuts,
 )
 from bayeswater.models.streaming.passes import Examples, Pass, Piece, Walk, side_by_side
-from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.column_groups import FAMILIES, PAIRS, ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.parent_counts import ParentCounts, Parents
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
-
-PAIRS = "pairs"
-"""Name of the group of sums that counts pairs of columns."""
-
-FAMILIES = "families"
-"""Name of the group of sums that counts every column with its parents; files have it."""
 
 
 @dataclass(frozen=True)

@@ -65,8 +65,6 @@ from bayeswater.models.held_out import CellsOf, Fold, folds_of_rows
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.semi_naive.cutting import left_out
 from bayeswater.models.semi_naive.learning import (
-    FAMILIES,
-    PAIRS,
     LearnedStates,
     LearningStart,
     StateRows,
@@ -82,7 +80,7 @@ from bayeswater.models.semi_naive.tables import Conditionals, StateNames
 from bayeswater.models.settings import require_flag, require_missing_rule, require_unseen_rule
 from bayeswater.models.streaming.passes import Batch, Batches, Examples, Piece, Walk, plus, together
 from bayeswater.networks.class_tables import NetworkTables
-from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.column_groups import FAMILIES, PAIRS, ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.parent_counts import Parents
 from bayeswater.statistics.statistic import Statistic
