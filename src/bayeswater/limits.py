@@ -46,13 +46,13 @@ def require_unpacked(n_bytes: int, n_packed: int, what: str) -> None:
 
     >>> require_unpacked(2**40, 2**20, "rows.csv.gz")
     Traceback (most recent call last):
-    bayeswater.errors.ResourceLimitError: rows.csv.gz unpacks to 1048576 times its size, as what is made to fill a \
-disk does (the limit is 500 times); if it is a table, unpack it first
+    bayeswater.errors.ResourceLimitError: rows.csv.gz unpacks to 1048576 times its size, as files that are made to \
+fill a disk do (the limit is 500 times); if you trust it, unpack it first
     """
     if n_bytes > UNPACKED_BYTES and n_bytes > UNPACKED_TIMES * n_packed:
         raise ResourceLimitError(
-            f"{what} unpacks to {n_bytes // max(n_packed, 1)} times its size, as what is made to fill a disk does (the "
-            f"limit is {UNPACKED_TIMES} times); if it is a table, unpack it first"
+            f"{what} unpacks to {n_bytes // max(n_packed, 1)} times its size, as files that are made to fill a disk do "
+            f"(the limit is {UNPACKED_TIMES} times); if you trust it, unpack it first"
         )
 
 

@@ -97,7 +97,7 @@ def test_failures_are_told_and_the_rest_is_compared(run, folder):
         (["--target", TARGET, "--folds", "1"], 2, "folds"),
         (["--target", TARGET, "--model", "ayode"], 2, "aode"),
         (["--target", TARGET, "--save", "nowhere/best.bayes"], 1, "there is no folder"),
-        (["--target", TARGET, "--plot", "compared.pdq"], 2, "'compared.pdq' names no kind of picture"),
+        (["--target", TARGET, "--plot", "compared.pdq"], 2, "'compared.pdq' is no format of pictures"),
     ],
 )
 def test_faults_are_told_in_a_line(run, folder, arguments, code, words):

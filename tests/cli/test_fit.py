@@ -375,7 +375,7 @@ def test_a_count_that_was_stopped_goes_on_from_its_checkpoint(run, folder, monke
     [
         ("people.csv", ["--checkpoint", "nowhere/c"], 1, "cannot write 'nowhere/c': there is no folder 'nowhere'"),
         ("people.csv", ["--checkpoint", "."], 1, "cannot write '.': it is a folder; name a file in it"),
-        ("-", ["--checkpoint", "c"], 2, "and standard input can be read but once; give a file"),
+        ("-", ["--checkpoint", "c"], 2, "and standard input can be read only once; give a file"),
         ("people.csv", ["--checkpoint", "c", "--model", "ensemble"], 2, "--checkpoint is for models that are counted"),
     ],
     ids=str,

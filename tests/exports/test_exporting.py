@@ -30,10 +30,10 @@ def test_the_ending_of_a_path_says_what_is_written(tmp_path):
     ("asked", "match"),
     [
         ({"target": "model.exe"}, "ends in one of"),
-        ({"target": "python", "dialect": "sqlite"}, "dialect='sqlite' says nothing to python"),
+        ({"target": "python", "dialect": "sqlite"}, "dialect='sqlite' has no meaning for python"),
         ({"target": "sql", "dialect": "oracle"}, "dialect is 'oracle'; it can be one of"),
         ({"target": "html", "lang": "fr"}, "lang is 'fr'"),
-        ({"target": "sql", "single": True}, "single=True says nothing to sql"),
+        ({"target": "sql", "single": True}, "single=True has no meaning for sql"),
     ],
 )
 def test_wishes_that_cannot_be_met_are_refused(asked, match):
@@ -52,7 +52,7 @@ def test_what_cannot_be_exported_is_refused_with_its_reason():
     by_row = bw.Loss.from_costs({(a, b): "normal" if a != b else 0 for a in labels for b in labels})
     with pytest.raises(bw.ParameterError, match="differ from row to row"):
         bw.export(fitted("SPODE"), "python", loss=by_row)
-    with pytest.raises(bw.ParameterError, match="spike"):
+    with pytest.raises(bw.ParameterError, match="variance 0 in a class"):
         bw.export(bw.GaussianNB(var_smoothing=0.0).fit([[1.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]), "python")
     with pytest.raises(bw.ParameterError, match="hashed"):
         analyser = bw.TextAnalyser(n_hash=16)
@@ -99,7 +99,7 @@ def test_what_would_have_to_be_summed_over_is_refused_before_a_row_is_asked(kind
     if target == "onnx":
         pytest.importorskip("onnx")
     model = fitted(kind)
-    with pytest.raises(bw.ParameterError, match=r"sums over what it may be.*whole_rows=True"):
+    with pytest.raises(bw.ParameterError, match=r"sums over its possible values.*whole_rows=True"):
         bw.export(model, target)
     refusing = copy(model).set_params(missing="error")
     if kind != "GaussianClassifier":

@@ -298,7 +298,7 @@ def _analysers(forge: Any) -> None:
     forge("an idf that is a number", "true or false", analyser("note", None, 1, False, None))
     forge("an analyser of too few parts", "cannot be made of", analyser("note", None, False))
     forge("settings that are a text", "pairs of a name", analyser("note", None, False, False, "word"))
-    forge("settings of nobody", "says nothing of words", analyser("note", None, False, False, pairs("vocabulary", 1)))
+    forge("settings of nobody", "does not find words", analyser("note", None, False, False, pairs("vocabulary", 1)))
     forge("a tokenizer by name", "no words are found", analyser("note", None, False, False, pairs("tokenizer", "eval")))
     forge(
         "a pattern that is none",

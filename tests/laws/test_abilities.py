@@ -212,7 +212,7 @@ def test_who_cannot_says_why():
         (lambda: ensemble.leave_one_out([(STATES, LABELS)]), "cannot leave one out"),
         (lambda: ensemble.calibrate_with(None), "is calibrated always"),
         (lambda: ComplementNB().fit(COUNTS, LABELS).calibrate_with(None), "is no generative model"),
-        (lambda: MultinomialNB().fit(COUNTS, LABELS).next_best({"sea": 1}), "no cell of it can be asked for"),
+        (lambda: MultinomialNB().fit(COUNTS, LABELS).next_best({"sea": 1}), "cannot say what a missing count is worth"),
         (lambda: AODE().fit(STATES, LABELS).to_network(), "a AODE is no network"),
         (lambda: GaussianNB().fit(NUMBERS, LABELS).to_network(), "a GaussianNB is no network"),
     ):

@@ -97,5 +97,5 @@ def test_what_is_no_sum_over_rows_refuses_to_be_one():
         lambda: model.with_covariance("shared"),
         lambda: GaussianClassifier(missing="em").partial_fit(X, y),
     ):
-        with pytest.raises(StatisticsError, match="expected from all rows and all parameters together"):
+        with pytest.raises(StatisticsError, match="estimated from all rows together"):
             call()

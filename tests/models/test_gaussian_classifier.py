@@ -182,7 +182,7 @@ def test_a_chosen_shrinkage_is_kept_until_the_next_fit():
     assert model.forget(X[:2], Y[:2]).shrinkage_ == chosen
     assert model.with_covariance("shared").shrinkage_ == chosen
     assert model.fit(np.repeat(X, 20, axis=0), np.repeat(Y, 20)).shrinkage_ != chosen
-    with pytest.raises(ParameterError, match="first partial_fit has but some of them"):
+    with pytest.raises(ParameterError, match="first partial_fit has only some of them"):
         GaussianClassifier(shrinkage="auto").partial_fit(X, Y)
 
 
@@ -538,11 +538,11 @@ def test_sums_that_no_rows_can_have_are_not_believed(name, change, message, tmp_
         ({"shrinkage": 1.5}, "shrinkage is 1.5; a number must be from 0 to 1"),
         ({"shrinkage": "ledoit"}, "shrinkage is 'ledoit'; give None"),
         ({"shrinkage": True}, "shrinkage is True"),
-        ({"shrinkage": 0.1, "covariance": "spherical"}, "a sphere already"),
+        ({"shrinkage": 0.1, "covariance": "spherical"}, "cannot be shrunk further"),
         ({"shrinkage": "oas", "covariance": "diagonal"}, "that of a matrix"),
         ({"prior": 3}, "prior is 3; give NormalInverseWishart"),
-        ({"prior": NormalInverseWishart(), "shrinkage": 0.1}, "a prior says how far"),
-        ({"prior": NormalInverseWishart(), "estimate": "unbiased"}, "a prior says how far"),
+        ({"prior": NormalInverseWishart(), "shrinkage": 0.1}, "a prior already sets"),
+        ({"prior": NormalInverseWishart(), "estimate": "unbiased"}, "a prior already sets"),
         ({"prior": NormalInverseWishart(degrees=3)}, "with 4 columns it must be over 5"),
         ({"prior": NormalInverseWishart(mean=[1, 2])}, "mean has shape"),
         ({"prior": NormalInverseWishart(covariance=-np.eye(4))}, "positive eigenvalues only"),

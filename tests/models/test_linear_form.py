@@ -120,7 +120,7 @@ def test_a_square_takes_named_columns_in_any_order_as_the_model_does():
 
 
 def test_what_is_no_line_says_so_and_where_to_go():
-    with pytest.raises(ParameterError, match=r"to_quadratic\(\) gives them"):
+    with pytest.raises(ParameterError, match=r"use to_quadratic\(\)"):
         GaussianClassifier().fit(NUMBERS, Y).to_linear()
     with pytest.raises(ParameterError, match="Student-t"):
         GaussianClassifier(covariance="shared", prior=NormalInverseWishart()).fit(NUMBERS, Y).to_linear()

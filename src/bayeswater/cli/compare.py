@@ -162,7 +162,7 @@ def require_picture(path: Path) -> None:
         raise ParameterError("--plot needs matplotlib; install it with: pip install 'bayeswater[plot]'") from None
     kinds = sorted(FigureCanvasBase.get_supported_filetypes())
     if path.suffix.lower().removeprefix(".") not in kinds:
-        raise ParameterError(f"the ending of {str(path)!r} names no kind of picture; end it in one of {kinds}")
+        raise ParameterError(f"the ending of {str(path)!r} is no format of pictures; end the name in one of {kinds}")
 
 
 def draw(display: Any, path: Path) -> None:

@@ -60,7 +60,7 @@ def _found(before: Any, old: str, new: list[str], target: str | None, reading: R
 
     if target is None:
         if len(new) > 1 or not new[0].endswith(".bayes"):
-            raise ParameterError(f"{new[0]} is compared row by row, class by class; name the column with --target")
+            raise ParameterError(f"the rows of {new[0]} are compared class by class; name the column with --target")
         try:
             return drift_between(before, load(new[0]))
         except BayesError as error:

@@ -305,7 +305,7 @@ def _require_checkpoint(path: Path, data: list[str], model: str) -> None:
     once = [origin.name for origin in map(Origin, data) if not origin.can_be_reread]
     if once:
         raise ParameterError(
-            f"--checkpoint: a count goes on by reading the rows again, and {once[0]} can be read but once; give a file"
+            f"--checkpoint: to continue, the rows are read again, and {once[0]} can be read only once; give a file"
         )
 
 
@@ -320,9 +320,9 @@ def require_period(by_period: str | None, time: str | None, model: str, folder: 
     from bayeswater.errors import ParameterError
 
     if (by_period is None) != (time is None):
-        raise ParameterError("--by-period and --time COLUMN go together: the one says how long, the other when")
+        raise ParameterError("--by-period and --time COLUMN go together: a length and a column of times")
     if by_period is not None and model == "ensemble":
-        raise ParameterError("an ensemble is no sum over rows, and has no periods; take another --model")
+        raise ParameterError("an ensemble is not a sum over rows, so it has no periods; take another --model")
     if by_period is not None and (folder.is_file() or not folder.absolute().parent.is_dir()):
         raise ParameterError(f"--output {str(folder)!r} is no folder, and none can be made there; name another")
 

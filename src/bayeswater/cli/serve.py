@@ -49,7 +49,7 @@ def serve(
     if not models:
         raise ParameterError("name a model file to serve")
     if learn and not token:
-        raise ParameterError("--learn needs --token: who has none may ask, and not teach")
+        raise ParameterError("--learn needs --token: clients without it may ask, but not add rows")
     names = [Path(model).stem for model in models]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

@@ -45,7 +45,7 @@ def writer(path: Path | None, format: OutputFormat | None) -> Iterator[Writer]:
     """Open a file, or standard output for None, in the format given or told by the ending of its name."""
     chosen = format or _format_of(path)
     if path is None and chosen == "parquet" and sys.stdout.isatty():
-        raise ParameterError("Parquet is not for the eye; name a file with -o, or take another --output-format")
+        raise ParameterError("Parquet cannot be printed; name a file with -o, or take another --output-format")
     with nullcontext(StandardOutput()) if path is None else appearing(path) as file:
         result = WRITERS[chosen](file)
         yield result

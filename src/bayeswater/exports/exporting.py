@@ -74,9 +74,9 @@ def _require_whole_rows(form: ScoringForm, options: ExportOptions) -> None:
     needed = form.needed()
     if needed and not options.whole_rows:
         raise ParameterError(
-            f"of a row that lacks {needed[0]!r}, or has a value there that no row had, {form.model} sums over what it "
-            "may be, which neither SQL nor ONNX can; where your rows lack nothing, say whole_rows=True, and others are "
-            "answered with NULL or NaN; or export it as C, JavaScript, Python or a page"
+            f"if {needed[0]!r} is missing or unseen in a row, {form.model} sums over its possible values, which SQL "
+            "and ONNX cannot do; if all your rows are complete, give whole_rows=True (others are answered with NULL "
+            "or NaN), or export it as C, JavaScript, Python or a page"
         )
 
 
@@ -166,7 +166,7 @@ def export(
     given["whole_rows"] = whole_rows or None
     for option, value in given.items():
         if value is not None and option not in TARGETS[kind].options:
-            raise ParameterError(f"{option}={value!r} says nothing to {kind}; leave it out")
+            raise ParameterError(f"{option}={value!r} has no meaning for {kind}; leave it out")
     for option, value, known in (("dialect", dialect, DIALECTS), ("lang", lang, LANGUAGES)):
         if value is not None and value not in known:
             raise ParameterError(f"{option} is {value!r}; it can be one of {list(known)}")

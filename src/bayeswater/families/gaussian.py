@@ -425,9 +425,7 @@ def normal_formula(parameters: GaussianParameters, j: int, *, is_log: bool = Fal
         none = np.zeros(n_classes)
         return Distance(none, none, none, none, is_student=False, is_log=is_log)
     if not (variance[parameters.seen] > 0).all():
-        raise ParameterError(
-            f"column {j} has a density of variance 0, a spike, which has no formula; fit with a smoothing over 0"
-        )
+        raise ParameterError(f"column {j} has variance 0 in a class, so it has no density; fit with a smoothing over 0")
     mean, variance = np.where(parameters.seen, mean, 0.0), np.where(parameters.seen, variance, 1.0)
     if np.isinf(degrees).all():
         intercept, weight, scale = -0.5 * np.log(variance), np.full(n_classes, 0.5), 1 / np.sqrt(variance)

@@ -248,6 +248,6 @@ def require_whole(cells: Array, names: Sequence[str] | None, model: str) -> None
     if cells.dtype.kind == "f" and np.isnan(np.min(cells, initial=0.0)):
         row, column = (int(index) for index in np.argwhere(np.isnan(cells))[0])
         raise DataError(
-            f"row {row} has a missing cell in column {column_name(names, column)!r}; {model} leaves it out, which no "
-            "line or square can: fill it, or drop the row"
+            f"row {row} has a missing cell in column {column_name(names, column)!r}; {model} leaves it out, and a "
+            "linear or quadratic form cannot: fill it, or drop the row"
         )

@@ -153,8 +153,8 @@ class FeatureClassifier(OnSums, BayesClassifier):
         bayeswater.errors.ParameterError: ...
         """
         raise ParameterError(
-            f"{type(self).__name__} says how the total of a row is spread over the features, and not how large a count "
-            "is: no cell of it can be asked for; NaiveBayes can tell what counts of each column are worth"
+            f"{type(self).__name__} models how the total of a row is divided among the features, not how large a count "
+            "is, so it cannot say what a missing count is worth; use NaiveBayes"
         )
 
     def tables(self) -> dict[str, Any]:

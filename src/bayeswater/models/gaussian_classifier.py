@@ -255,7 +255,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         refuse_em(self.missing, why_not)
         if is_named(self.shrinkage, AUTO) and not hasattr(self, "statistics_"):
             raise ParameterError(
-                "shrinkage='auto' is chosen by leave-one-out over all rows, and a first partial_fit has but some of "
+                "shrinkage='auto' is chosen by leave-one-out over all rows, and a first partial_fit has only some of "
                 "them; call fit first, or give a number, 'oas' or Friedman(...)"
             )
 

@@ -56,8 +56,8 @@ def refuse_em(missing: str, why: str) -> None:
     """Refuse what only sums over rows allow, where missing cells were expected from all rows together."""
     if missing == "em":
         raise StatisticsError(
-            "with missing='em' the cells that are missing are expected from all rows and all parameters together, so "
-            f"the sums are no sums over rows: {why}"
+            "with missing='em' missing cells are estimated from all rows together, so there are no sums over rows: "
+            f"{why}"
         )
 
 
@@ -88,7 +88,7 @@ def checked_reading(model: Any, scatter: Scatter | None) -> CovarianceReading:
             raise ParameterError(f"prior is {model.prior!r}; give NormalInverseWishart(...) or None")
         if model.shrinkage is not None or model.estimate != "ml":
             raise ParameterError(
-                "a prior says how far covariances are drawn and by what they are divided; leave shrinkage and estimate "
+                "a prior already sets the shrinkage of covariances and their divisor; leave shrinkage and estimate "
                 f"at their defaults (they are {model.shrinkage!r} and {model.estimate!r}), or take no prior"
             )
         if scatter is not None:
@@ -108,7 +108,7 @@ def _checked_shrinkage(model: Any, scatter: Scatter | None) -> Shrinkage:
     if given is None:
         return Friedman()
     if form == "spherical":
-        raise ParameterError(f"shrinkage is {given!r}, but a spherical covariance is a sphere already; take None")
+        raise ParameterError(f"shrinkage is {given!r}, but a spherical covariance cannot be shrunk further; take None")
     if isinstance(given, Friedman):
         return given
     if is_number(given) and not isinstance(given, bool):

@@ -95,7 +95,7 @@ class LinearForm(Form):
         from sklearn.linear_model import LogisticRegression
 
         if len(self.classes) < 2:
-            raise ParameterError(f"the model knows one class, {self.classes.tolist()[0]!r}: nothing can be regressed")
+            raise ParameterError(f"the model knows one class, {self.classes.tolist()[0]!r}; a regression needs two")
         impossible = np.isneginf(self.intercepts)
         if impossible.any():
             raise ParameterError(
@@ -191,7 +191,7 @@ def quadratic_form(
     read = joint.densities
     if np.isfinite(read.degrees).any():
         raise ParameterError(
-            "with a prior, rows are predicted by a Student-t, which is no square in x; take prior=None"
+            "with a prior, rows are predicted by a Student-t, which is not quadratic in x; take prior=None"
         )
     center = read.blend.yardstick.center
     whitening = FullJoint(joint.log_prior, read)
@@ -218,13 +218,13 @@ def line_of_normals(joint: FullJoint | IndependentJoint, names: list[str], model
     read = joint.densities
     if np.isfinite(read.degrees).any():
         raise ParameterError(
-            "with a prior, rows are predicted by a Student-t, whose log-odds are no line; take prior=None"
+            "with a prior, rows are predicted by a Student-t, whose log-odds are not linear; take prior=None"
         )
     lines = line_joint(joint.log_prior, read, joint)
     if lines is None:
         raise ParameterError(
-            f"classes have covariances of their own ({read.blend.reading.form!r}), so log-odds are squares in x: "
-            "to_quadratic() gives them, and covariance='shared' has a line"
+            f"classes have covariances of their own ({read.blend.reading.form!r}), so the log-odds are "
+            "quadratic: use to_quadratic(), or covariance='shared' for linear ones"
         )
     line = lines.line
     return Line(names, line.weight, line.intercept, lambda table: _whole_numbers(table, model), line.center)
@@ -245,8 +245,8 @@ def line_of_groups(joint: MixedJoint, groups: Mapping[str, Sequence[Column]], mo
         if line is None:
             column = groups[key][0]
             raise ParameterError(
-                f"column {column.name!r} is {column.family}, and its log-odds are no line in its numbers; read it as "
-                "'binned', or take GaussianClassifier(covariance='shared')"
+                f"column {column.name!r} is {column.family}, and its log-odds are not linear in its numbers; read it "
+                "as 'binned', or take GaussianClassifier(covariance='shared')"
             )
         pieces[key] = line
     keys = list(pieces)

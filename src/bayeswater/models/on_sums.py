@@ -505,8 +505,8 @@ class OnSums(Base):
     def _line(self) -> Line:
         """Give the log-likelihoods as a line in features of the columns, or say why they are none."""
         raise ParameterError(
-            f"the log-odds of {type(self).__name__} are no line: variances differ between classes. "
-            "GaussianClassifier(covariance='shared_diagonal') has one"
+            f"the log-odds of {type(self).__name__} are not linear, because variances differ between classes; "
+            "use GaussianClassifier(covariance='shared_diagonal')"
         )
 
     def to_logistic_regression(self, X: Any = None, y: Any = None, **settings: Any) -> Any:

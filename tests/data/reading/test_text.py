@@ -331,5 +331,5 @@ def test_a_vectoriser_that_does_not_count_is_refused_with_the_way_out(vectorizer
 
 @pytest.mark.parametrize("setting", [("input", "filename"), ("max_features", 3), ("n_hash", 8)])
 def test_a_setting_that_does_not_find_words_is_refused(setting):
-    with pytest.raises(ParameterError, match=f"'{setting[0]}' says nothing of words; give settings among analyzer, "):
+    with pytest.raises(ParameterError, match=f"'{setting[0]}' does not find words; give settings among analyzer, "):
         TextAnalyser(vectorizer=(setting,))

@@ -93,7 +93,7 @@ def test_an_archive_that_is_broken_or_locked_is_refused_in_words(tmp_path):
     path = zipped(tmp_path / "t.zip", {"t.csv": TEXT * 1000})
     whole = path.read_bytes()
     path.write_bytes(whole[:-30])
-    with pytest.raises(DataError, match=r"no whole zip archive"):
+    with pytest.raises(DataError, match=r"not a complete zip archive"):
         read(path)
     locked = bytearray(whole)
     locked[6] |= 1  # the flag of a password, in both headers

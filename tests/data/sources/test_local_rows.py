@@ -402,7 +402,7 @@ def test_a_full_disk_is_told_with_the_folder(tmp_path, monkeypatch):
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(pa.parquet.ParquetWriter, "write_table", full)
-    with pytest.raises(DataError, match=r"cannot lay down the rows of the iterator in .*No space left.*TMPDIR"):
+    with pytest.raises(DataError, match=r"cannot store the rows of the iterator in .*No space left.*TMPDIR"):
         spooled(local_rows(iter([TABLE]))).__enter__()
     assert list(tmp_path.iterdir()) == []
 

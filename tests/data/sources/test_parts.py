@@ -105,7 +105,7 @@ def test_a_file_that_is_cut_off_is_named_before_anything_is_counted(tmp_path):
     pattern = files(tmp_path, pa.table({"x": [1]}), pa.table({"x": [2]}))
     content = (tmp_path / "1.parquet").read_bytes()
     (tmp_path / "1.parquet").write_bytes(content[:-9])
-    with pytest.raises(DataError, match=r"1\.parquet is no whole Parquet file"):
+    with pytest.raises(DataError, match=r"1\.parquet is not a complete Parquet file"):
         local_rows(pattern).sum(len, ["x"])
 
 

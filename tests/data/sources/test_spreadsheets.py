@@ -79,7 +79,7 @@ def test_a_far_cell_is_found_however_it_is_written(tmp_path, cell, place, encodi
 )
 def test_cells_in_what_is_no_sound_xml_are_refused(tmp_path, sheet):
     path = book(tmp_path / "t.xlsx", "", sheet=sheet)
-    with pytest.raises(DataError, match=r"sheet1\.xml is no sound XML: .*; open the file and save it anew"):
+    with pytest.raises(DataError, match=r"sheet1\.xml is not valid XML: .*; open the file and save it anew"):
         spreadsheets.require_small_sheets(str(path), "t.xlsx")
 
 

@@ -90,7 +90,7 @@ def test_a_pipe_that_finds_no_room_is_refused_with_the_way_out(monkeypatch):
 
     monkeypatch.setattr("bayeswater.data.sources.laid_down.copyfileobj", full)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\n1\n")))
-    with pytest.raises(DataError, match=r"cannot lay down standard input in .*: No space left on device; make room"):
+    with pytest.raises(DataError, match=r"cannot store standard input in .*: No space left on device; make room"):
         bayeswater.read_table("-")
 
 

@@ -141,7 +141,7 @@ def test_a_damaged_compressed_file_is_refused(tmp_path):
     for content in (whole[:-9], whole[:15], flipped, whole[:-5] + b"12345", b"", b"network asia {}"):
         path.write_bytes(content)
         with pytest.raises(
-            NetworkFileError, match=r"asia\.bif\.gz( is no whole gzip file: .*compress it again|:1:1: )"
+            NetworkFileError, match=r"asia\.bif\.gz( is not a complete gzip file: .*compress it again|:1:1: )"
         ):
             read_network(path)
 

@@ -354,8 +354,8 @@ def test_a_sparse_table_is_refused_with_a_way_out():
         (TAN(root="weight"), "root names 'weight'"),
         (TAN(penalty="mdl"), "penalty is 'mdl'"),
         (TAN(parents={"price": "weight"}), "parents names 'weight'"),
-        (TAN(parents={"price": "seats", "seats": "price"}), "parents goes round"),
-        (TAN(parents={"price": "price"}), "parents goes round"),
+        (TAN(parents={"price": "seats", "seats": "price"}), "parents has a cycle"),
+        (TAN(parents={"price": "price"}), "parents has a cycle"),
         (TAN(parents=["price"]), "give a dict"),
         (TAN(parents={}, root="price"), "neither a root nor a penalty"),
     ],
@@ -405,7 +405,7 @@ def test_infinity_is_no_unseen_category_but_refused_with_its_column_in_fit_and_i
 
 
 def test_log_odds_that_are_no_line_are_not_written_as_one():
-    with pytest.raises(ParameterError, match="depends on those beside it"):
+    with pytest.raises(ParameterError, match="columns depend on each other"):
         AODE().fit(CARS, VERDICTS).to_linear()
 
 
@@ -724,7 +724,7 @@ def test_pieces_that_cannot_be_learned_from_are_refused_and_change_nothing():
     model = AODE()
     with pytest.raises(DataError, match="the batches are empty"):
         model.fit_batches([])
-    with pytest.raises(ParameterError, match="can be read but once"):
+    with pytest.raises(ParameterError, match="can be read only once"):
         AODE().fit_batches(iter(pieces(frame, labels)))
     with pytest.raises(SchemaError, match="'size', which AODE was fitted with, is missing"):
         model.fit_batches([(frame, labels), (frame.drop(columns="size"), labels)])

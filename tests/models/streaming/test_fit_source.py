@@ -122,7 +122,7 @@ def test_a_pass_over_numbers_reads_nothing_else():
 def test_rows_that_can_be_read_but_once_are_refused_before_they_are_read(model, why):
     table = NUMBERS if isinstance(model, GaussianClassifier) else TABLE
     rows = pieces(table, once=True)
-    with pytest.raises(ParameterError, match=f"{why}.*, and the pieces can be read but once; give a file"):
+    with pytest.raises(ParameterError, match=f"{why}.*, and the pieces can be read only once; give a file"):
         model.fit(rows, target="income")
     assert rows.n_passes == 0
     assert not hasattr(model, "statistics_")

@@ -97,7 +97,7 @@ def require_word_settings(settings: WordSettings) -> None:
 
     for name, _ in settings:
         if name not in FINDING_WORDS:  # not even where it would be a setting: input='filename' reads files
-            raise ParameterError(f"{name!r} says nothing of words; give settings among {', '.join(FINDING_WORDS)}")
+            raise ParameterError(f"{name!r} does not find words; give settings among {', '.join(FINDING_WORDS)}")
     try:
         HashingVectorizer(**_unpacked(settings)).fit([""])  # this learns nothing: it looks at the settings alone
     except ValueError as error:

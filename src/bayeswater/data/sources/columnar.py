@@ -106,7 +106,7 @@ class ParquetSource(ColumnarSource):
         try:
             return pyarrow.parquet.ParquetFile(str(self.origin.path), pre_buffer=False, buffer_size=BUFFER_BYTES, **how)
         except pa.ArrowInvalid as error:
-            raise DataError(f"{self.name} is no whole Parquet file: {str(error).splitlines()[0]}") from None
+            raise DataError(f"{self.name} is not a complete Parquet file: {str(error).splitlines()[0]}") from None
 
     def _coded_columns(self) -> list[str]:
         """Columns of strings that the file stores as a dictionary with few bytes a value."""

@@ -59,7 +59,7 @@ def _copy(origin: Origin, folder: str) -> str:
                     copyfileobj(pipe, file)
     except OSError as error:
         raise DataError(
-            f"cannot lay down {origin.name} in {folder!r}: {error.strerror or error}; make room there, or name another "
+            f"cannot store {origin.name} in {folder!r}: {error.strerror or error}; make room there, or name another "
             "folder in the environment variable TMPDIR"
         ) from error
     return str(copy)

@@ -396,7 +396,7 @@ class LocalRows(Rows):
         if self._is_used_up:
             raise DataError(
                 f"{self.name} can be read only once, and was read before; give what can be read again (a file, a list, "
-                "a function that begins anew), say columns=... so that one pass is enough, or lay the rows down in a "
+                "a function that begins anew), say columns=... so that one pass is enough, or write the rows to a "
                 "temporary file: with bayeswater.spooled(source) as rows"
             )
 

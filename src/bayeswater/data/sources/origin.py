@@ -225,7 +225,7 @@ class Origin:
         try:
             return zipfile.ZipFile(file)
         except zipfile.BadZipFile as error:
-            raise DataError(f"{self.name} is no whole zip archive: {error}; is all of it there?") from None
+            raise DataError(f"{self.name} is not a complete zip archive: {error}; was it copied in full?") from None
 
     def _of_archive(self, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
         """Give the file in an archive that holds the rows, its size forecast."""

@@ -278,7 +278,7 @@ def spooled(source: Any, columns: Sequence[str] | None = None) -> Iterator[Local
                     break
         except OSError as error:
             raise DataError(
-                f"cannot lay down the rows of {rows.name} in {folder!r}: {error.strerror or error}; make room there, "
+                f"cannot store the rows of {rows.name} in {folder!r}: {error.strerror or error}; make room there, "
                 "or name another folder in the environment variable TMPDIR"
             ) from error
         again = local_rows(path, progress=rows.progress)

@@ -222,7 +222,7 @@ class _Extent:
         self._has_cells = self._has_cells or any(name in text for name in NAMES_OF_CELLS)
         self._tail = text[-20:]
         if self._problem and self._has_cells:
-            raise DataError(f"{self._where} is no sound XML: {self._problem}; open the file and save it anew")
+            raise DataError(f"{self._where} is not valid XML: {self._problem}; open the file and save it anew")
 
     def _refuse_document_type(self, *_: object) -> None:
         raise ValueError("it has a document type")

@@ -95,7 +95,7 @@ def _unpacked(path: Path) -> bytes:
         with gzip.open(path) as file:
             content = file.read(NETWORK_UNPACKED_BYTES + 1)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise NetworkFileError(f"{path} is no whole gzip file: {error}; compress it again") from None
+        raise NetworkFileError(f"{path} is not a complete gzip file: {error}; compress it again") from None
     if len(content) > NETWORK_UNPACKED_BYTES:
         raise NetworkFileError(
             f"{path} holds more than {bytes_in_words(NETWORK_UNPACKED_BYTES)}, the limit of a compressed network; "

@@ -132,8 +132,8 @@ def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, 
     }
     if not chosen:
         raise ParameterError(
-            f"members is {members!r}, which leaves no family that this table can teach; let one of {[*committees]} "
-            "have a member"
+            f"members is {members!r}, which leaves no family that can learn from this table; give a member to one of "
+            f"{[*committees]}"
         )
     n_slots = _slots_of_pairs(table, preset)
     n_bytes = pair_bytes(n_slots or int(slots_of(table).sum()), table.n_classes)

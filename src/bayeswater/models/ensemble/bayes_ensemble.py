@@ -491,8 +491,8 @@ class BayesEnsemble(BayesClassifier):
 
     def _curve(self, name: str) -> Any:
         raise ParameterError(
-            "BayesEnsemble is a pool of models that read columns in different ways, and has no one law of a column; "
-            "NaiveBayes shows one of each"
+            "BayesEnsemble combines models that read columns in different ways, so a column has no single "
+            "distribution; use NaiveBayes, which has one for each column"
         )
 
     @property

@@ -129,7 +129,7 @@ def _given_parents(given: Mapping[Any, Any], names: tuple[str, ...]) -> Parents:
         parents[column_place(child, names, "parents")] = tuple(column_place(p, names, "parents") for p in own)
     around = [names[j] for j in go_round(tuple(parents))]
     if around:
-        raise ParameterError(f"parents goes round among the columns {around[:10]}; leave one out")
+        raise ParameterError(f"parents has a cycle among the columns {around[:10]}; leave one out")
     return tuple(parents)
 
 

@@ -504,8 +504,8 @@ class StateClassifier(OnSums, BayesClassifier):
 
     def _line(self) -> Line:
         raise ParameterError(
-            f"the log-odds of {type(self).__name__} are no line: what a cell says depends on those beside it. "
-            "NaiveBayes and CategoricalNB have one"
+            f"the log-odds of {type(self).__name__} are not linear, because columns depend on each other; "
+            "use NaiveBayes or CategoricalNB"
         )
 
     @property

@@ -153,7 +153,7 @@ def _given_parents(given: Any, names: tuple[str, ...]) -> tuple[int, ...]:
             at = int(parents[at])
         if at == j:
             raise ParameterError(
-                f"parents goes round: {' -> '.join(names[i] for i in [*reversed(seen), seen[-1]])}; leave one out"
+                f"parents has a cycle: {' -> '.join(names[i] for i in [*reversed(seen), seen[-1]])}; leave one out"
             )
     return tuple(parents.tolist())
 

@@ -222,8 +222,8 @@ def require_rereading(examples: Examples, why: str) -> None:
     """Refuse rows that can be read but once."""
     if not examples.can_be_reread:
         raise ParameterError(
-            f"{why}, and {examples.name} can be read but once; give a file, a list or another source that begins anew "
-            "whenever it is read, or lay the rows down in a temporary file: with bayeswater.spooled(source) as rows"
+            f"{why}, and {examples.name} can be read only once; give a file, a list or another source that can be read "
+            "again, or write the rows to a temporary file: with bayeswater.spooled(source) as rows"
         )
 
 
