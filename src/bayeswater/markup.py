@@ -4,11 +4,19 @@ A `Safe` text is HTML that was made here; all other texts are escaped. Bars are 
 around them, so that they can be read on light and on dark ground.
 """
 
+import re
 from collections.abc import Iterable
 from html import escape
 
 BAR_WIDTH = 8.0
 """Width of the longest bar, in the size of the letters."""
+
+
+LONGEST = 200
+"""Letters of a cell or a name that are written."""
+
+DIRECTIONS = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+"""Characters that turn the order of those behind them: they are shown, lest a name turn the figures beside it."""
 
 
 class Safe(str):
@@ -21,7 +29,19 @@ def markup(text: str) -> Safe:
     >>> markup("1 < 2"), markup(Safe("<b>2</b>"))
     ('1 &lt; 2', '<b>2</b>')
     """
-    return text if isinstance(text, Safe) else Safe(escape(text))
+    return text if isinstance(text, Safe) else Safe(escape(text.translate(DIRECTIONS)))
+
+
+def _cell(text: str) -> Safe:
+    """Escape the text of a cell, cut where it is very long; a long word may be broken."""
+    if isinstance(text, Safe):
+        return text
+    cut = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return Safe(LONG_WORD.sub(r"\1<wbr/>", markup(cut)))
+
+
+LONG_WORD = re.compile(r"((?:&#?\w+;|[^\s&]){40})(?=\S)")
+"""As many letters without a blank as a narrow column holds."""
 
 
 def html_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Safe:
@@ -30,8 +50,8 @@ def html_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Safe:
     >>> html_table(["", "b"], [["a", "1 < 2"]])
     '<table><thead><tr><th></th><th>b</th></tr></thead><tbody><tr><th>a</th><td>1 &lt; 2</td></tr></tbody></table>'
     """
-    head = "".join(f"<th>{markup(name)}</th>" for name in heads)
-    body = "".join(f"<tr>{_row(*map(markup, row))}</tr>" for row in rows)
+    head = "".join(f"<th>{_cell(name)}</th>" for name in heads)
+    body = "".join(f"<tr>{_row(*map(_cell, row))}</tr>" for row in rows)
     return Safe(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
 
 

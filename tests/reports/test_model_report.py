@@ -23,7 +23,7 @@ MODEL = bw.NaiveBayes(calibrate=True, columns={"application_id": "ignored"}).fit
 TEST = TABLE.slice(200)
 PAGE = model_report(MODEL, TEST, "outcome", positive="late", group="owns_home", name="test.csv")
 
-VOID = ("meta", "circle", "line", "polyline", "br")
+VOID = ("meta", "circle", "line", "polyline", "br", "wbr")
 
 
 class Tags(HTMLParser):

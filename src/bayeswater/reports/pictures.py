@@ -85,8 +85,8 @@ def _line(style: str, x1: float, x2: float, y1: float, y2: float) -> str:
     return f'<line class="{style}" x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{y2:.1f}"/>'
 
 
-NAMES, ROW, PAGE = 130.0, 34.0, 700.0
-"""Room for names, height of a scale and width of a nomogram."""
+NAMES, ROW, PAGE = 160.0, 34.0, 730.0
+"""Room for names, height of a scale and width of a nomogram: 22 letters of a wide font take 7 each."""
 
 HALF_LETTER = 3.0
 """Half the width of a letter of a label: wide fonts have figures of 0.64 of the size, which is 9."""

@@ -42,11 +42,12 @@ def ladder(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, An
 
 
 def _figures(found: "Comparison", language: Language) -> dict[str, Any]:
-    models = []
+    models, failures = [], dict(found.failures(language))
     for one in found.contestants:
         mean, error = found.behind(one) if one.card is not None else (float("nan"), float("nan"))
-        figures = ("name", "error", "log_loss", "ece", "brier", "fit_seconds", "n_parameters", "failure")
-        models.append({**{name: getattr(one, name) for name in figures}, "behind": mean, "half": Z * error})
+        figures = ("name", "error", "log_loss", "ece", "brier", "fit_seconds", "n_parameters")
+        told = {name: getattr(one, name) for name in figures} | {"failure": failures.get(one.name)}
+        models.append(told | {"behind": mean, "half": Z * error})
     return {"models": models, "remarks": found.remarks(language), "n_rows": found.n_rows, "n_folds": found.n_folds}
 
 

@@ -18,6 +18,9 @@ import bayeswater
 from bayeswater import AODE, TAN, Calibrated, DataError, NaiveBayes, ParameterError, compare, load, save
 from bayeswater.decision.calibration_metrics import ece
 from bayeswater.models.comparing.compare import LADDER
+from bayeswater.models.comparing.comparison import TITLES
+from bayeswater.models.comparing.peers import OnMixedTable
+from bayeswater.phrases import Language
 
 FAST = ["naive-bayes", "aode"]
 
@@ -185,6 +188,20 @@ def test_a_model_that_fails_says_why_in_its_row_and_the_others_go_on():
     assert len(alone.to_frame()) == 1
     with pytest.raises(DataError, match="no model could be fitted, so there is no best one: broken: it rains"):
         alone.fit_best(X, y)
+
+
+def test_why_a_model_failed_is_said_in_both_languages_without_a_table_of_columns():
+    X, y = pa.table({"text": [f"some words {i % 2} and {i} others" for i in range(80)]}), ["a", "b"] * 40
+    peer = OnMixedTable(lambda *_: None)
+    found = compare(X, y, models={"AODE": AODE(), "peer": peer, "broken": Failing()}, folds=2)
+    assert dict(found.failures()) == {
+        "AODE": "failed: no column is left to learn from",
+        "peer": "failed: it reads neither texts nor identifiers, and there is no other column",
+        "broken": "failed: it rains",
+    }
+    chinese = found.html("t", TITLES, "r", Language.of("zh"))
+    assert "AODE: 失败：没有可供学习的列" in chinese and "peer: 失败：它不读取文本和标识" in chinese
+    assert "broken: 失败：it rains" in chinese  # what nobody of ours has said
 
 
 def test_certainty_that_is_wrong_costs_without_bound_and_is_told():

@@ -30,6 +30,8 @@ own_reasons(
         "1 row left out: no other row of the class to learn from": "1 行未计入：该类没有其他行可学",
         "{model}: gave probability 0 to what was true in {n} rows": "{model}：有 {n} 行的真实情况被赋予概率 0",
         "{model}: gave probability 0 to what was true in 1 row": "{model}：有 1 行的真实情况被赋予概率 0",
+        "failed: {clause}": "失败：{clause}",
+        "no column is left to learn from": "没有可供学习的列",
         "all": "所有模型",
         "{n} models": "{n} 个模型",
     }
@@ -178,9 +180,10 @@ class Comparison:
         """Give the printed figures of each model that has any, under `TITLES`."""
         return [self._cells_of(one) for one in self.contestants if one.card is not None]
 
-    def failures(self) -> list[tuple[str, str]]:
-        """Give the models that have no figures, and why."""
-        return [(one.name, f"failed: {on_one_line(str(one.failure))}") for one in self.contestants if one.card is None]
+    def failures(self, language: Language = EN) -> list[tuple[str, str]]:
+        """Give the models that have no figures, and why: where a list of reasons follows, what they come to."""
+        why = {one.name: str(one.failure).partition(":\n")[0] for one in self.contestants if one.card is None}
+        return [(name, retold(f"failed: {on_one_line(reason)}", language)) for name, reason in why.items()]
 
     def remarks(self, language: Language = EN) -> list[str]:
         """Say what the figures do not: what was warned of, which rows were left out."""
@@ -235,7 +238,7 @@ class Comparison:
         """Give the figures as a table under a title and heads of one's own."""
         figures = html_table(heads, self.cells())
         items = "".join(
-            f"<li>{escape(line)}</li>" for line in (*map(": ".join, self.failures()), *self.remarks(language))
+            f"<li>{escape(line)}</li>" for line in (*map(": ".join, self.failures(language)), *self.remarks(language))
         )
         more = f"<details><summary>{escape(remarks)}</summary><ul>{items}</ul></details>" if items else ""
         return Safe(f"<p>{escape(title)}</p>{figures}{more}")

@@ -37,7 +37,12 @@ from bayeswater.errors import DataError
 from bayeswater.families.planning import plan_columns
 from bayeswater.families.registry import OF_TEXT
 from bayeswater.kernels.threads import one_blas_thread, thread_count
+from bayeswater.phrases import own_reasons
 from bayeswater.typing import Array
+
+own_reasons(
+    {"it reads neither texts nor identifiers, and there is no other column": "它不读取文本和标识，而没有其他列"}
+)
 
 CATEGORIES = ("categorical", "bernoulli")
 
@@ -88,6 +93,8 @@ class OnMixedTable(ClassifierMixin, BaseEstimator):
         raw = raw.with_dates(self.plan_)
         self.categories_ = {name: _distinct(raw, name) for name in _named(self.plan_, categories=True)}
         cells = self._cells(raw)
+        if not cells.side_by_side.shape[1]:
+            raise DataError("it reads neither texts nor identifiers, and there is no other column")
         n_codes = [len(known) + 2 for known in self.categories_.values()]
         self.pipeline_ = self.build(cells.numbers.shape[1], n_codes)
         last = self.pipeline_.steps[-1][0]

@@ -39,5 +39,5 @@ function ladder(told, app) {
     el("td", { class: "figure" }, percent(own.error, 1)), el("td", { class: "figure" }, number(own.ece, 3)), el("td", { class: "figure" }, number(own.fit_seconds, 2)), el("td", { class: "figure" }, number(own.n_parameters))));
   return el("div", { class: "scroll" }, el("p", { class: "faint" }, t("compared_on", { n: number(told.n_rows), folds: told.n_folds })),
     el("table", {}, el("thead", {}, el("tr", {}, ["model", "log_loss", "behind", "error", "ece", "seconds", "parameters"].map((name, k) => el("th", { scope: "col", class: k && k !== 2 ? "figure" : null }, t(`ladder_${name}`))))), el("tbody", {}, rows)),
-    told.models.filter((own) => own.failure !== null).map((own) => el("p", { class: "warning" }, label(own.name), ": ", t.said(own.failure))), told.remarks.map((text) => el("p", { class: "faint" }, text)));
+    told.models.filter((own) => own.failure !== null).map((own) => el("p", { class: "warning" }, label(own.name), ": ", own.failure)), told.remarks.map((text) => el("p", { class: "faint" }, text)));
 }
