@@ -259,7 +259,7 @@ def test_a_few_whole_numbers_are_states_and_no_density():
     assert choice.family == "binned"
     assert choice.cuts == (1.5, 2.5)
     assert "log-normal not eligible (few values)" in choice.why
-    assert choose_family(profile_of(x, y), 0, families=("gaussian",)).family == "gaussian"  # as told
+    assert choose_family(profile_of(x, y), 0, families=("gaussian",)).family == "gaussian"  # as given
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_two_values_are_a_pair_of_states_whatever_they_are(low, high, n_low, n_h
     assert len(choice.cuts) == 1
     assert low < choice.cuts[0] <= high
     assert "Gaussian not eligible (two values)" in choice.why
-    assert chosen(np.repeat([low, high], [n_low, n_high]), families=("gaussian",)).family == "gaussian"  # as told
+    assert chosen(np.repeat([low, high], [n_low, n_high]), families=("gaussian",)).family == "gaussian"  # as given
 
 
 def test_two_numbers_that_have_come_once_may_be_any():

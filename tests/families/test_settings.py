@@ -92,7 +92,7 @@ def test_an_identifier_is_named_with_the_way_to_keep_it() -> None:
         NaiveBayes().fit(frame, Y)
     kept = NaiveBayes(columns={"serial": "categorical"}).fit(frame, Y)
     assert kept.columns_["serial"].family == "categorical"
-    assert NaiveBayes(columns={"serial": "ignored"}).fit(frame, Y).columns_["serial"].why == "as told"
+    assert NaiveBayes(columns={"serial": "ignored"}).fit(frame, Y).columns_["serial"].why == "as given"
     assert NaiveBayes(columns={"serial": "text"}).fit(frame, Y).columns_["serial"].analyser == TextAnalyser()
 
 
@@ -155,7 +155,7 @@ def test_what_is_said_about_a_column_is_done(name: str, said: Any, family: str) 
     model = NaiveBayes(columns={name: said}).fit(table(), Y)
     assert re.fullmatch(family, model.columns_[name].family)
     is_told = isinstance(said, str) or "family" in said
-    assert model.columns_[name].why.startswith("as told") or not is_told or said in ("auto", "text")
+    assert model.columns_[name].why.startswith("as given") or not is_told or said in ("auto", "text")
     proba = model.predict_proba(table())
     assert np.isfinite(proba).all()
 
@@ -163,7 +163,7 @@ def test_what_is_said_about_a_column_is_done(name: str, said: Any, family: str) 
 def test_all_families_can_be_told() -> None:
     told = {said if isinstance(said, str) else said.get("family") for _, said, _ in TOLD.values()}
     assert told >= set(FAMILIES) - {"bernoulli", "beta"}  # of these there are none in the table
-    assert NaiveBayes(columns={"bit": "bernoulli"}).fit(table()[["bit"]], Y).columns_["bit"].why.startswith("as told")
+    assert NaiveBayes(columns={"bit": "bernoulli"}).fit(table()[["bit"]], Y).columns_["bit"].why.startswith("as given")
 
 
 def test_bins_and_cuts_are_as_told() -> None:

@@ -75,7 +75,7 @@ def test_its_figures_are_those_of_the_library():
 def test_it_has_all_its_parts():
     for part in ("Classes", "Quality", "Confusion", "ROC", "Reliability", "Nomogram", "By group", "left out"):
         assert part in PAGE
-    assert PAGE.count("Among the ") == 6 and "application_id is not read: as told" in PAGE
+    assert PAGE.count("Among the ") == 6 and "application_id is not read: as given" in PAGE
 
 
 def test_what_decisions_cost_is_told_beside_rules_without_a_model():

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from bayeswater.explain.drift import Drift
 
 LINES = 40
-"""Columns that are told at most; --json tells all."""
+"""Columns that are printed at most; --json has all."""
 
 
 def drift(

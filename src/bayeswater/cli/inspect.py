@@ -235,7 +235,7 @@ def _network_facts(network: Any) -> dict[str, Any]:
 
 
 MANY_ROWS = 10_000
-"""Rows of which the seconds of one are told: many are taken together."""
+"""Rows that are timed together, for the seconds of one."""
 
 
 def _cost(network: "BayesianNetwork") -> dict[str, float]:

@@ -1,6 +1,6 @@
 """What people see on a terminal: words, tables, and bars that move.
 
-Notes, reports and warnings (told once) go to standard error; findings go to standard output. Numbers in tables stand to
+Notes, reports and warnings (each once) go to standard error; findings go to standard output. Numbers in tables stand to
 the right, and tables wider than the screen are cut into pieces. Bars show how many rows have been read or made, and of
 a comparison how many fits are done.
 """

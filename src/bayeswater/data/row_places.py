@@ -43,7 +43,7 @@ def rows_named(stretches: Sequence[Stretch]) -> Iterator[None]:
 
 
 @contextmanager
-def places_told(kept: Array) -> Iterator[None]:
+def original_rows(kept: Array) -> Iterator[None]:
     """Give errors that speak of a row the place it has among all: who works on them sees only those that are `kept`."""
     try:
         yield
@@ -64,7 +64,7 @@ def rows_among(start: int, n_rows: int, n_all: int) -> Iterator[None]:
     """Give errors about a part of some rows the place that a row has among all of them."""
     kept = np.zeros(n_all, dtype=bool)
     kept[start : start + n_rows] = True
-    with places_told(kept):
+    with original_rows(kept):
         yield
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from bayeswater.data.column_types import without_views
 from bayeswater.data.frames import computed, is_frame, library_of, materialised, unmasked
 from bayeswater.data.labels import CheckedLabels, checked_labels
-from bayeswater.data.row_places import places_told
+from bayeswater.data.row_places import original_rows
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.typing import Array
 
@@ -186,7 +186,7 @@ class CountedRows:
 
     def named(self) -> AbstractContextManager[None]:
         """Give errors about a row the place that it has in the table that was given."""
-        return ALL_ROWS if self.kept is None else places_told(self.kept)
+        return ALL_ROWS if self.kept is None else original_rows(self.kept)
 
 
 def required_labels(y: Any, model: str) -> CheckedLabels:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bayeswater.data.frames import library_of, materialised
 from bayeswater.data.labels import one_dimensional
-from bayeswater.data.row_places import places_told
+from bayeswater.data.row_places import original_rows
 from bayeswater.data.weights import n_rows_of, without_zero_rows
 from bayeswater.decision.calibration_choice import (
     CalibrationReport,
@@ -141,7 +141,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             X, y, _ = without_zero_rows(X, y, weight)
             weight, fit_params, split_params = weight[keep], rows_of(fit_params, keep), rows_of(split_params, keep)
 
-        with places_told(keep):
+        with original_rows(keep):
             model = clone(self.estimator).fit(X, y, **fit_params)
         scores_method(model)
         classes = np.asarray(model.classes_)

@@ -239,9 +239,9 @@ class CalibrationReport(Framed):
     def _lines(self) -> dict[str, Any]:
         """Say what held-out rows measure before and after the map."""
         measures = ("log_loss", "ece", "accuracy")
-        told = {"before": self.before, "after": self.after}
+        qualities = {"before": self.before, "after": self.after}
         return {"measure": measures} | {
-            when: [getattr(quality, name, None) for name in measures] for when, quality in told.items()
+            when: [getattr(quality, name, None) for name in measures] for when, quality in qualities.items()
         }
 
 

@@ -169,7 +169,7 @@ class NextBest(Sequence[Question]):
     ----------
     risk_now : expected cost of the best action as things stand
     questions : the facts, in falling order of worth minus cost
-    skipped : facts whose value cannot be told, with the reason
+    skipped : facts whose value is not known, with the reason
     lang : language in which it is printed
     library : library of frames
     """
@@ -249,7 +249,7 @@ def rank_facts(
     Parameters
     ----------
     posterior : probabilities of the classes as things stand: (n_classes,)
-    facts : for each column what would be learned, or why that cannot be told
+    facts : for each column what would be learned, or why that is not known
     costs : what it costs to ask for each
     loss : costs that do not differ from row to row
     """

@@ -115,7 +115,7 @@ class Ranking:
         return [self.area(k) for k in range(self.n_classes)]
 
     def mean_area(self) -> float | None:
-        """Give the mean AUC of all classes that can be told; of two classes it is that of either."""
+        """Give the mean AUC of all classes that have one; of two classes it is that of either."""
         known = [area.value for area in self.areas if area is not None]
         return float(np.mean(known)) if known else None
 

@@ -78,7 +78,7 @@ class Drift:
     """What changed from one set of rows to another, the most certain change first.
 
     `classes_log_bayes_factor` is of the class frequencies, `threshold` what a log Bayes factor has to exceed. Of a
-    class that only one side has nothing but its frequency can be told.
+    class that only one side has, only its frequency is known.
     """
 
     columns: tuple[ColumnChange, ...]

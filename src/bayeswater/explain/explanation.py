@@ -18,7 +18,7 @@ import numpy as np
 
 from bayeswater.data.display_width import display_width, on_one_line, padded
 from bayeswater.data.frames import write_frame
-from bayeswater.data.reading.dates import column_told
+from bayeswater.data.reading.dates import column_title
 from bayeswater.explain.turning import Turn, Turning
 from bayeswater.families.view import Word
 from bayeswater.families.wording import ALIKE, cell, odds, probability, quoted, ratio, times_as_likely
@@ -143,7 +143,7 @@ class RowExplanation:
 
     def _what(self, one: Contribution) -> str:
         reading = self._readings[one.column]
-        name = on_one_line(column_told(one.column, self._language))
+        name = on_one_line(column_title(one.column, self._language))
         return f"{name} {cell(one.value, self._language)}{f' ({reading})' if reading else ''}"
 
     def how(self, one: Contribution) -> str:
@@ -161,8 +161,8 @@ class RowExplanation:
         """
         columns, values, contributions = zip(*self.contributions, strict=True) if self.contributions else ((), (), ())
         texts = [None if value is None else str(value) for value in values]
-        told = {"column": list(columns), "value": texts, "contribution": np.array(contributions, dtype=float)}
-        return write_frame(told, self._library)
+        frame = {"column": list(columns), "value": texts, "contribution": np.array(contributions, dtype=float)}
+        return write_frame(frame, self._library)
 
     def __str__(self) -> str:
         return "\n".join([self._head(), *self._table(), *(f"  {note}" for note in self._notes())])
@@ -232,7 +232,7 @@ class RowExplanation:
         if self.is_impossible:
             notes.append(say("row impossible"))
         if self.missing:
-            names = [on_one_line(column_told(name, self._language)) for name in self.missing]
+            names = [on_one_line(column_title(name, self._language)) for name in self.missing]
             notes.append(say("left out missing", names=say("comma").join(names)))
         if self.unseen:
             value_of = {one.column: one.value for one in self.contributions}

@@ -27,14 +27,14 @@ from bayeswater.markup import Safe, bar, html_table
 from bayeswater.typing import Array
 
 TEXT_ROWS = 300
-"""Rows by which the information of a text is told."""
+"""Rows from which the information of a text is estimated."""
 
 MOST_ROWS = 5_000
 """Rows whose contributions are averaged."""
 
 
 class ColumnImportance(NamedTuple):
-    """A column, its information in bits where that can be told, and its mean absolute log-odds."""
+    """A column, its information in bits where that is known, and its mean absolute log-odds."""
 
     column: str
     bits: float | None
@@ -136,7 +136,7 @@ def curve_or_none(model: Any, name: str) -> ColumnCurve | None:
 
 
 def information_of(model: Any, name: str, prior: Array, texts: Sequence[Any]) -> float | None:
-    """Give the information of a column in bits; None where it cannot be told.
+    """Give the information of a column in bits; None where it is not known.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Reasons of a model that is no sum over columns: what each cell is worth, told by taking cells away.
+"""Reasons of a model that is no sum over columns: what each cell is worth, found by taking cells away.
 
 With L(S) the log-odds of two classes when only the cells S of a row are known and all others are missing, and an order
 in which cells become known one after the other,

@@ -230,7 +230,7 @@ class TurningSearch:
         return float(log_evidence(self.land.with_cells(j, np.array([cell])))[0])
 
     def _as_turn(self, one: Bracket) -> Turn | None:
-        """Put a change in words; None where it can be told by no number that turns the decision."""
+        """Put a change in words; None where no number that can be written turns the decision."""
         found = self._in_words(one.j, one.far, lambda cell: bool(self._turned(one.j, np.array([cell]))[0]))
         if found is None:
             return None
@@ -395,7 +395,7 @@ def _listed(against: Any, code_of: Mapping[Any, int], n_rows: int) -> list[Any]:
 
 
 class ExplainedRows(NamedTuple):
-    """What an explanation is told of rows beside their reasons, in the order in which all explanations take it."""
+    """What an explanation knows of rows beside their reasons, in the order in which all explanations take it."""
 
     verdicts: Verdicts
     decisions: RowDecisions

@@ -81,7 +81,7 @@ class BinnedCandidate(Candidate):
     is_last = True
 
     def why_not(self, column: OpenColumn, *, alone: bool) -> str | None:
-        """Say that there are too few rows; bins that were told are made of any."""
+        """Say that there are too few rows; bins that were given are made of any."""
         return None if alone or self._bin_counts(column) else "too few rows"
 
     def refusals(
@@ -111,7 +111,7 @@ class BinnedCandidate(Candidate):
         return CategoryCounts.of_values(column.profile.classes, variable, column.binned(cuts), class_count)
 
     def _bin_counts(self, column: OpenColumn) -> tuple[int, ...]:
-        """Numbers of bins to try: the one that was told, or as many as the rows allow; of a pair two."""
+        """Numbers of bins to try: the one that was given, or as many as the rows allow; of a pair two."""
         if column.n_bins is not None:
             return (column.n_bins,)
         different = len(column.occupied.first)
@@ -167,7 +167,7 @@ class Binned(StateFamily, NumberFamily):
     def drawn(self, variable: Variable, j: int, state: Array, rng: np.random.Generator) -> Any:
         """Draw numbers evenly between the least and the largest value of their bins.
 
-        Of bins that were told these are unknown: those reach from cut to cut, an outer one as far as that beside it.
+        Of bins that were given these are unknown: those reach from cut to cut, an outer one as far as that beside it.
         """
         column = self.columns[j]
         if column.spans is not None:

@@ -82,7 +82,7 @@ class CellSumBlock(NumberBlock):
         """Logarithm of the density of numbers by the parameters, and the options of their column; 0 for NaN."""
 
     def options(self, j: int) -> tuple[float, ...]:
-        """Give what the law had to be told of a column."""
+        """Give what the law was given of a column."""
         return ()
 
     @cached_property

@@ -169,7 +169,7 @@ def _chosen(
     assert not isinstance(said.bins, str)
     options = column.options or (TIME_OF_DAY if _is_time_of_day(column) else ())
     choice = choose_family(profile, j, families=families, n_bins=said.bins, options=options)
-    return choice if said.family in (None, AUTO) else replace(choice, why=f"as told; {choice.why}")
+    return choice if said.family in (None, AUTO) else replace(choice, why=f"as given; {choice.why}")
 
 
 def _is_mark(profile: NumberProfile, j: int, class_count: Array) -> bool:
@@ -194,14 +194,14 @@ def _is_time_of_day(column: Column) -> bool:
 
 
 def _cut_by_class(profile: NumberProfile, j: int) -> FamilyChoice:
-    """Bins as told, cut where they tell the classes apart."""
+    """Bins as given, cut where they tell the classes apart."""
     histogram = profile.keys.of_column(j)
     cuts = class_cuts(histogram, fallback=None)
     if cuts:
-        return FamilyChoice(BINNED, f"as told; {len(cuts) + 1} bins by {MDL}", cuts, {})
+        return FamilyChoice(BINNED, f"as given; {len(cuts) + 1} bins by {MDL}", cuts, {})
     cuts = class_cuts(histogram)
     how = f"{len(cuts) + 1} bins of equal frequency" if cuts else "one bin"
-    return FamilyChoice(BINNED, f"as told; {how}, as {MDL} finds no cut", cuts, {})
+    return FamilyChoice(BINNED, f"as given; {how}, as {MDL} finds no cut", cuts, {})
 
 
 def sums_of_choice(profile: NumberProfile, j: int, choice: FamilyChoice, class_count: Array) -> Statistic:

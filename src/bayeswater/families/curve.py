@@ -47,7 +47,7 @@ class ColumnCurve:
     values : at each place and in each class (n, n_classes): the density, or the probability
     counts : rows (of words, how often they stand there) that were counted: (n, n_classes); None where the sums do not
         tell
-    edges : of bins, their limits (n_bins + 1,), the outer ones as far as values were or, of bins that were told, as
+    edges : of bins, their limits (n_bins + 1,), the outer ones as far as values were or, of bins that were given, as
         they can be taken to have been
     is_log : whether places are spread evenly on a logarithmic scale
     period : after which the numbers begin anew, if they do
@@ -150,7 +150,7 @@ def state_curve(column: Column, labels: Sequence[Any], share: Array, counts: Arr
 def bin_edges(column: Column) -> Array | None:
     """Limits of all bins of a column (n_bins + 1,), the outer ones as far as its values were; None without bins.
 
-    Of bins that were told this is unknown: an outer one is then as wide as that beside it.
+    Of bins that were given this is unknown: an outer one is then as wide as that beside it.
 
     >>> bin_edges(Column("x", "x", "binned", cuts=(1.0, 2.0, 4.0))).tolist()
     [0.0, 1.0, 2.0, 4.0, 6.0]

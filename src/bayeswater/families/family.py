@@ -17,7 +17,7 @@ A new law is one file with both, and one line in `registry`. What it writes, in 
    numbers from `inference.drawing.stream`, by seed and place of the column, so that other columns do not move it.
    `formula` is the same law as plain data, for who scores rows elsewhere.
 3. The view, a `families.view.ColumnView`: what became of a cell, in words, and which others could be in its place.
-4. The family: names, the kinds of columns it can be told for, statistic, and the road encode -> count -> read. In
+4. The family: names, the kinds of columns it can be named for, statistic, and the road encode -> count -> read. In
    learning `encode` refuses cells that the law cannot have, in predicting it leaves them out with a warning.
    `restored`, `domain` and `require_column` are for files, whose sums are believed only if some rows could have them.
 5. A law of numbers takes `families.numbers` as its ground, which leaves little but formulas. A `Candidate`
@@ -67,7 +67,7 @@ class ColumnSettings:
     that tell the classes apart; `cuts` the limits of bins; `analyser` says how text becomes words (`TextAnalyser`, or a
     vectoriser of scikit-learn). `dtype`, which comes with the plan of another model, is the type of a date there: days
     begin in its time zone, and `style` how its cells are written. `options` are what else the law of the column has to
-    be told, each by its own name.
+    be given, each by its own name.
     """
 
     family: str | None = None
@@ -211,7 +211,7 @@ class Family(ABC):
     """Names that its columns can have in a plan."""
 
     kinds: ClassVar[tuple[str, ...] | None] = None
-    """Kinds of columns that can be told to follow it; None: any."""
+    """Kinds of columns that can be set to follow it; None: any."""
 
     statistic: ClassVar[type[Statistic]]
     """What its columns are summed in."""
@@ -220,16 +220,16 @@ class Family(ABC):
     """Its families among which that of a column of numbers is chosen, the simplest first."""
 
     options: ClassVar[Mapping[str, str]] = {}
-    """Numbers over 0 that have to be told for each of its columns, and what they are."""
+    """Numbers over 0 that have to be given for each of its columns, and what they are."""
 
     usual_of: ClassVar[Mapping[str, str]] = {}
-    """Kinds of columns that follow it unless another law is told, and the family that each then has."""
+    """Kinds of columns that follow it unless another law is given, and the family that each then has."""
 
     priors: ClassVar[tuple[type, ...]] = ()
     """Priors that its columns can be given."""
 
     has_cuts: ClassVar[bool] = False
-    """Whether its columns have cuts, which can be told."""
+    """Whether its columns have cuts, which can be given."""
 
     one_each: ClassVar[bool] = False
     """Whether every column has sums of its own."""
@@ -245,7 +245,7 @@ class Family(ABC):
 
     @classmethod
     def kinds_of(cls, family: str) -> tuple[str, ...] | None:
-        """Give the kinds of columns that can be told to have a family; None: any."""
+        """Give the kinds of columns that can be set to a family; None: any."""
         return cls.kinds
 
     @property

@@ -33,7 +33,7 @@ own_reasons({"no values": "没有值", "one value only, {n}": "只有一个值�
 
 @dataclass(frozen=True)
 class OpenColumn:
-    """Column j of a profile; `n_bins` is the number of bins, where it was told, and `options` what else was."""
+    """Column j of a profile; `n_bins` is the number of bins, where it was given, and `options` what else was."""
 
     profile: "NumberProfile"
     j: int

@@ -30,7 +30,8 @@ from bayeswater.statistics.column_groups import ColumnGroups
 
 own_reasons(
     {
-        "as told": "按指定",
+        "as given": "按指定",
+        "as told": "按指定",  # of files of earlier versions
         "ignored": "不读取",
         "no value in the first rows, and later ones do not agree what it holds": (
             "前面的行没有值，后面的行对其内容不一致"
@@ -220,7 +221,7 @@ def _planned(
         _warn_of_hint(name, "read as dates", kind)
         return _date(name, given, numeric, said.dtype or dtype, kind.style, tells_time=tells_time)
     family = said.family or (numeric if kind.kind == "number" else FAMILY_OF[kind.kind])
-    why = f"as told; {kind.why}" if said.family and kind.why else "as told" if said.family else kind.why
+    why = f"as given; {kind.why}" if said.family and kind.why else "as given" if said.family else kind.why
     if said.family and kind.kind not in ("empty", *(kinds_of(family) or (kind.kind,))):
         raise ParameterError(f"column {name!r} cannot be read as {family!r}: it is a {kind.kind} ({kind.why})")
     if kind.kind == "flag" and not kind.why.startswith(BOOLEAN) and said.family is None:

@@ -82,7 +82,7 @@ NUMERIC = tuple(
         ]
     )
 )
-"""Families of numbers: those that can be chosen, and those that have to be told."""
+"""Families of numbers: those that can be chosen, and those that have to be named."""
 
 OF_TEXT = READINGS
 """Families of words."""
@@ -100,7 +100,7 @@ FAMILIES = (*Categorical.families, *NUMERIC, *OF_TEXT)
 """All families that a column can have."""
 
 OPTIONS = {option: law for law in LAWS for option in law.options}
-"""What columns of some laws have to be told."""
+"""What columns of some laws have to be given."""
 
 _LAW_OF = {family: law for law in LAWS for family in law.families}
 
@@ -121,12 +121,12 @@ def family_of_prior(prior: Any) -> str | None:
 
 
 def kinds_of(family: str) -> tuple[str, ...] | None:
-    """Give the kinds of columns that can be told to have a family, left out ones among them; None: any."""
+    """Give the kinds of columns that can be set to a family, left out ones among them; None: any."""
     return law_of(family).kinds_of(family) if family in _LAW_OF else None
 
 
 def require_options(name: str, family: str, options: tuple[tuple[str, Any], ...]) -> None:
-    """Refuse a column that does not say just what its law has to be told."""
+    """Refuse a column that does not say just what its law has to be given."""
     needed, given = law_of(family).options, dict(options)
     for option, what in needed.items():
         value = given.get(option)

@@ -153,7 +153,7 @@ def _choices() -> list[str]:
 
 
 def require_same_families(given: Mapping[str, ColumnSettings], plan: ColumnPlan) -> None:
-    """Refuse families that were told after the rows had been counted in others."""
+    """Refuse families that were named after the rows had been counted in others."""
     for name, said in given.items():
         if said.family not in (None, AUTO, TEXT) and plan[name].family != said.family:
             raise ParameterError(

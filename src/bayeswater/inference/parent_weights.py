@@ -202,7 +202,7 @@ def spodes_of_few_rows(estimate: PairEstimate, slots: Array, is_child: Array) ->
 
 
 def ratios_of_few_rows(estimate: PairEstimate, slots: Array, is_child: Array, chosen: Array, against: Array) -> Array:
-    """Log-ratio of P(x_j | y, x_i) in two classes of each row: (n_rows, parent, child), 0 where nothing is told."""
+    """Log-ratio of P(x_j | y, x_i) in two classes of each row: (n_rows, parent, child), 0 where nothing is known."""
     ratios = np.zeros((*slots.shape, slots.shape[1]))
     for rows, terms in _conditionals(estimate, slots, is_child):
         a, b = (np.take_along_axis(terms, y[rows, None, None, None], 3)[..., 0] for y in (chosen, against))
@@ -211,7 +211,7 @@ def ratios_of_few_rows(estimate: PairEstimate, slots: Array, is_child: Array, ch
 
 
 def _conditionals(estimate: PairEstimate, slots: Array, is_child: Array) -> Iterator[tuple[slice, Array]]:
-    """Give log P(x_j | y, x_i) of some rows at a time: (n_rows, parent, child, n_classes), 0 where nothing is told."""
+    """Give log P(x_j | y, x_i) of some rows at a time: (n_rows, parent, child, n_classes), 0 where nothing is known."""
     for rows, count, observed in _pairs(estimate, slots, None):
         terms = log_share(count, observed, estimate.cell[:, None], estimate.n_states[:, None])
         yield rows, np.where(_are_known(estimate, slots[rows], is_child)[..., None], terms, 0.0)

@@ -95,7 +95,7 @@ class Problem:
 
     @cached_property
     def price(self) -> float:
-        """Nats that a parameter costs, at least one: less is not told of a graph on its way."""
+        """Nats that a parameter costs, at least one: less is not reported of a graph on its way."""
         n_rows = float(self.codes.shape[1] if self.weight is None else self.weight.sum())
         return max(1.0, -self.criterion.terms(1.0, 2, n_rows).constant)
 
@@ -150,7 +150,7 @@ def structural_em(
     weight : (n_rows,)
     weigh_copies : whether copies of a row have to share its weight, as where the search makes tests
     seed : of the draws
-    watch : told score and number of arcs of each new best; says whether there is time for another round
+    watch : called with score and number of arcs of each new best; says whether there is time for another round
     """
     curve: list[tuple[float, float]] = []
     began = perf_counter()

@@ -30,7 +30,7 @@ from bayeswater.typing import Array
 Model = TypeVar("Model")
 
 Facts = Mapping[str, Sequence[Fact] | str]
-"""For each column what its cell would tell, or why that cannot be told."""
+"""For each column what its cell would tell, or why that is not known."""
 
 LEAST_WEIGHT = 1e-6
 """Weight of a column from which on its cells tell something."""

@@ -42,13 +42,13 @@ from bayeswater.reports.sentences import sentences
 from bayeswater.typing import Array
 
 MOST_GROUPS = 50
-"""Groups that are told apart: more are no groups but values."""
+"""Groups at most: more are no groups but values."""
 
 FEW_ROWS = 30
 """Rows under which a group is named as too small."""
 
 MOST_EXPLAINED = 5_000
-"""Rows by which the parts of columns are told."""
+"""Rows from which the parts of columns are estimated."""
 
 SHOWN_PARTS = 5
 SIDE_BY_SIDE = 4
@@ -235,7 +235,7 @@ def audit(
     positive : label, optional
         Class whose rates are given; of two classes the default is the second.
     loss : Loss, or anything that `Loss` reads, optional
-        What decisions cost; without it no cost is told, since that of errors alike is the error.
+        What decisions cost; without it no cost is given, since that of errors alike is the error.
     sample_weight : weights of shape (n_rows,), optional
         Weight of each row; default 1.
     lang : {"en", "zh"}, default "en"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.reading.column_plan import IGNORED
-from bayeswater.data.reading.dates import column_told
+from bayeswater.data.reading.dates import column_title
 from bayeswater.decision.calibration_metrics import reliability_table
 from bayeswater.decision.curves import Rates, cost_curve
 from bayeswater.decision.intervals import Measured, mean_of, wilson
@@ -320,7 +320,7 @@ def _columns(rows: ReportedRows) -> list[Safe]:
         found = importance(rows.model, rows.X)
     except (BayesError, NotImplementedError) as error:
         return [section(say("importance"), note(str(error)))]
-    named = tuple(one._replace(column=column_told(one.column, rows.language)) for one in found.columns)
+    named = tuple(one._replace(column=column_title(one.column, rows.language)) for one in found.columns)
     table = scrolled(replace(found, columns=named).html((say("column"), say("mean log-odds"), say("bits"))))
     parts = [section(say("importance"), note(say("importance note", n=f"{found.n_rows:,}")), table)]
     ranked = sorted(found.columns, key=lambda one: -(one.bits or 0.0))
@@ -330,7 +330,7 @@ def _columns(rows: ReportedRows) -> list[Safe]:
         curve = _curve(rows, one.column)
         scale = None if curve is None else scale_of(curve, rows.k, other, *_ends(rows, one.column))
         if scale is not None:
-            scales.append(scale._replace(column=column_told(one.column, rows.language)))
+            scales.append(scale._replace(column=column_title(one.column, rows.language)))
     if not scales or rows.k == other:
         return parts
     prior = np.asarray(rows.model.predict_proba({}))[0]

@@ -171,7 +171,7 @@ def hill_climb(
     start : parents of every variable
     tabu : graphs that the search does not come back to, and steps that lose after which it ends; 0 ends it where no
         step gains
-    watch : told of every step, may end the search
+    watch : called with every step, may end the search
     """
     climb = Climb(local_scores, knowledge, start)
     best, best_score, since, n_steps = tuple(climb.parents), climb.score, 0, 0

@@ -222,7 +222,7 @@ class OrderSearch:
     ----------
     parent sets, knowledge : what is scored, and what may be there
     seed : of the random turns and throws
-    watch : told of every new best; says whether to go on
+    watch : called with every new best; says whether to go on
     goes_on : asked at every step whether there is time left
     """
 

@@ -111,7 +111,7 @@ class Search:
     curve : (seconds, score) of each new best
     restarts : the scores that the beginnings it was tried from led to
     n_families : counts of parent sets that were made; one that several sets of parents lead to may be counted for each
-    forecast : of "exact", what it was to cost at most, as it was told before it began; else empty
+    forecast : of "exact", what it was to cost at most, as forecast before it began; else empty
     cache_was_full : whether some had to be counted more than once, as there was no room to keep them
     pattern : of searches by tests, the graph with those directions alone that tests and knowledge give
     """
@@ -157,7 +157,7 @@ def search(
     tabu_length : of "tabu": graphs that it does not come back to, and steps that lose after which it ends
     significance, test : probability below which a departure from independence counts, and one of `TESTS_OF_STATES`
     seed : of everything random
-    progress : told of every new best
+    progress : called with every new best
     """
     if method not in METHODS:
         raise ParameterError(f"method is {method!r}; choose one of {', '.join(METHODS)}")

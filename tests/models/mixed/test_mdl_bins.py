@@ -62,10 +62,10 @@ def test_the_short_word_and_the_settings_say_the_same():
 
 def test_it_is_said_how_the_bins_were_made():
     plan = NaiveBayes(columns=BY_MDL).fit(X.assign(one=7.0), Y).columns_
-    assert plan["age"].why == f"as told; {len(plan['age'].cuts) + 1} bins by mdl"
-    assert plan["noise"].why == "as told; 5 bins of equal frequency, as mdl finds no cut"
+    assert plan["age"].why == f"as given; {len(plan['age'].cuts) + 1} bins by mdl"
+    assert plan["noise"].why == "as given; 5 bins of equal frequency, as mdl finds no cut"
     alone = NaiveBayes(columns={"one": "mdl"}).fit(X.assign(one=7.0), Y).columns_["one"]
-    assert (alone.cuts, alone.why) == ((), "as told; one bin, as mdl finds no cut")
+    assert (alone.cuts, alone.why) == ((), "as given; one bin, as mdl finds no cut")
 
 
 def test_bins_by_mdl_are_made_only_where_they_are_asked_for():

@@ -44,10 +44,10 @@ PARTS = ("weekday", "month", "time")
 """What a date says besides its days; a time of day only where `has_times`."""
 
 
-def column_told(name: str, language: Language) -> str:
+def column_title(name: str, language: Language) -> str:
     """Call a column as a language does, where it is a part of a date.
 
-    >>> column_told("born (weekday)", LANGUAGES["zh"]), column_told("born", LANGUAGES["zh"])
+    >>> column_title("born (weekday)", LANGUAGES["zh"]), column_title("born", LANGUAGES["zh"])
     ('born（星期）', 'born')
     """
     said = LANGUAGES[language.code].say  # rooms have languages of their own, with other sentences

@@ -69,7 +69,7 @@ class LocalRows(Rows):
     parts : files and streams; `local_rows` opens them
     name : what errors call all of them
     columns : those to read, by default all; the parts may have others that differ
-    progress : told after each batch how far reading has come
+    progress : called after each batch with how far reading has come
     """
 
     def __init__(
@@ -257,8 +257,8 @@ class LocalRows(Rows):
         ----------
         of : from an Arrow table to what is added; called in a thread of its own, one batch after the other
         columns : that the tables have
-        start : a place that `after` was told, and the sum of all before it
-        after : told after each batch where reading stands, and the sum so far
+        start : a place that `after` was called with, and the sum of all before it
+        after : called after each batch with where reading stands, and the sum so far
 
         Raises
         ------

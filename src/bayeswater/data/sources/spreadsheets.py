@@ -227,12 +227,12 @@ class _Extent:
     def _refuse_document_type(self, *_: object) -> None:
         raise ValueError("it has a document type")
 
-    def _begin(self, tag: str, told: dict[str, str]) -> None:
+    def _begin(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.partition(":")[2] or tag
         if name == "c":
-            self._add_cell(told.get("r"))
+            self._add_cell(attributes.get("r"))
         elif name == "row":
-            self._row, self._column = _number(told.get("r"), self._row + 1), 0
+            self._row, self._column = _number(attributes.get("r"), self._row + 1), 0
         elif tag == "table:table":
             if self._n_tables:
                 raise ValueError("it has a table within a table")
@@ -240,10 +240,10 @@ class _Extent:
         elif tag == "table:table-row":
             if self._n_rows:
                 raise ValueError("it has a row within a row")
-            self._n_rows, self._column, self._row_times = 1, 0, _number(told.get("table:number-rows-repeated"), 1)
+            self._n_rows, self._column, self._row_times = 1, 0, _number(attributes.get("table:number-rows-repeated"), 1)
         elif tag in ("table:table-cell", "table:covered-table-cell"):
-            self._column += _number(told.get("table:number-columns-repeated"), 1)
-            if any(key.startswith("office:") or key == "table:formula" for key in told):
+            self._column += _number(attributes.get("table:number-columns-repeated"), 1)
+            if any(key.startswith("office:") or key == "table:formula" for key in attributes):
                 self._reach(self._row + self._row_times, self._column)
 
     def _end(self, tag: str) -> None:
@@ -268,7 +268,7 @@ class _Extent:
         self._last_row, self._last_column = max(self._last_row, row), max(self._last_column, column)
 
 
-def _number(told: str | None, otherwise: int) -> int:
-    if told is None:
+def _number(written: str | None, otherwise: int) -> int:
+    if written is None:
         return otherwise
-    return int(told) if told.isdecimal() and len(told) < 12 else FAR
+    return int(written) if written.isdecimal() and len(written) < 12 else FAR

@@ -110,16 +110,16 @@ def _watched(rows: LocalRows, columns: Sequence[str], room: HeldTables) -> Held:
 
 
 class MemoryForecast:
-    """Is told how many bytes are held, and how far reading has come; refuses what will be too much.
+    """Takes note of the bytes held and of how far reading has come, and refuses what will be too much.
 
     Parameters
     ----------
     room : how much there is
-    told : who else is told how far reading has come
+    progress : called with how far reading has come
     """
 
-    def __init__(self, room: HeldTables, told: Callable[[Progress], None] | None) -> None:
-        self.room, self.told = room, told
+    def __init__(self, room: HeldTables, progress: Callable[[Progress], None] | None) -> None:
+        self.room, self.progress = room, progress
         self.n_bytes = 0
 
     def after(self, place: Place, held: Held) -> None:
@@ -130,5 +130,5 @@ class MemoryForecast:
         """Forecast what all rows will take."""
         if progress.fraction:
             self.room.require(self.n_bytes / progress.fraction, "the rows")
-        if self.told is not None:
-            self.told(progress)
+        if self.progress is not None:
+            self.progress(progress)

@@ -1,4 +1,4 @@
-"""What an answer will cost, told before anything is allocated.
+"""What an answer will cost, forecast before anything is allocated.
 
 The unit is the cell: a state of the variables of one clique together. Seconds are rough, from cells that a core of a
 few years ago passes through in one second.

@@ -19,7 +19,7 @@ from bayeswater.data.labels import CheckedLabels, checked_labels, encode_labels
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.reading.known_labels import holds_numbers
 from bayeswater.data.reading.raw_table import read_raw
-from bayeswater.data.row_places import places_told
+from bayeswater.data.row_places import original_rows
 from bayeswater.data.weights import checked_weight, inconsistent_lengths, take_rows, without_zero_rows
 from bayeswater.decision.cross_fitting import folds_of, log_scores, require_cv, scores_method
 from bayeswater.decision.scorecard import Scorecard
@@ -269,13 +269,13 @@ class Race:
         learn, held_out = take_rows(self.X, fold.learn), take_rows(self.X, fold.held_out)
         fitted = clone(model)
         start = perf_counter()
-        with places_told(self.kept), places_told(fold.learn):
+        with original_rows(self.kept), original_rows(fold.learn):
             fitted.fit(learn, self.y[fold.learn], **weight)
         between = perf_counter()
         if scores_method(fitted) == "decision_function":  # values of any scale, of which no loss can be told
             name = type(fitted).__name__
             raise ParameterError(f"{name} gives no probabilities to validate it by; compare Calibrated({name}(...))")
-        with places_told(self.kept), places_told(fold.held_out):
+        with original_rows(self.kept), original_rows(fold.held_out):
             log_proba = log_scores(fitted, held_out, self.classes)
         end = perf_counter()
         codes = self.codes[fold.held_out]

@@ -194,8 +194,8 @@ class Comparison:
             for one in self.contestants
             if one.n_impossible
         ]
-        told = [retold(line, language) for line in (*self.notes, *lines)]
-        return [on_one_line(line) for line in (*told, *self._warned(language))]
+        said = [retold(line, language) for line in (*self.notes, *lines)]
+        return [on_one_line(line) for line in (*said, *self._warned(language))]
 
     def _warned(self, language: Language) -> list[str]:
         """Warnings, each once: folds and models differ in a number or in the name of the model."""

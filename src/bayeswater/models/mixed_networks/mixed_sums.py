@@ -15,7 +15,7 @@ import numpy as np
 from bayeswater.data.frames import Frame, read_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseMatrix
-from bayeswater.data.row_places import places_told
+from bayeswater.data.row_places import original_rows
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight
 from bayeswater.errors import BayesWarning, DataError, ParameterError, StatisticsError, warn_user
@@ -304,7 +304,7 @@ def summed_rows(
     kept = np.ones(table.num_rows, dtype=bool) if checked is None else checked > 0
     if checked is not None and not kept.all():
         table, checked = table.filter(kept), checked[kept]
-    with places_told(kept):
+    with original_rows(kept):
         part = Frame(table, frame.library, frame.declared, frame.stored)
         sums, rows = MixedSums.of(part, dag, numbers, states, checked)
     return sums, rows, checked

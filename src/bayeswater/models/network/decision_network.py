@@ -674,7 +674,7 @@ def _utility(name: str, given: Any, parents: Sequence[str], variables: Mapping[s
 
 
 def _report(name: str, n_states: int, reliability: Any) -> Array:
-    """P(report | state): right with some probability, or as told."""
+    """P(report | state): right with some probability, or as given."""
     table = np.asarray(reliability, dtype=np.float64)
     if table.ndim == 0:
         if not 0 <= table <= 1:

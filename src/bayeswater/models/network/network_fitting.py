@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswater.data.frames import Frame, is_frame, materialised, read_frame
-from bayeswater.data.row_places import places_told
+from bayeswater.data.row_places import original_rows
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.whole import in_types_that_fit, whole_table
@@ -99,7 +99,7 @@ def coded_rows(
     With EM, a node without a column is hidden where its states are known: it is missing in every row.
     """
     frame, weight, kept = _rows_that_count(materialised(X), dag, sample_weight, states, missing)
-    with places_told(kept):
+    with original_rows(kept):
         frame = labelled(frame, states)
         labels = domains(frame, states)
         return settled(labels), encode_rows(frame.table, labels), weight
@@ -300,7 +300,7 @@ def _counted(dag: Dag, states: Mapping[str, Any], weights: str | None, table: "p
         weight = table.column(weights).to_numpy()
         kept = weight != 0
         table, weight = table.filter(kept), weight[kept]
-    with places_told(kept):
+    with original_rows(kept):
         weight = checked_weight(weight, len(weight)) if weight is not None and len(weight) else None
         return GraphCounts.of(read_frame(table.select(list(dag.names))), dag, states, weight)
 

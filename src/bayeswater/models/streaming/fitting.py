@@ -15,7 +15,7 @@ import numpy as np
 
 from bayeswater.data.frames import frame_names, take_columns
 from bayeswater.data.labels import one_dimensional
-from bayeswater.data.row_places import Stretch, places_told, rows_named
+from bayeswater.data.row_places import Stretch, original_rows, rows_named
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.source import TypesWidened
@@ -184,7 +184,7 @@ class Whole(NamedTuple):
         if self.rows is None or self.kept is None:
             yield
             return
-        with rows_named([Stretch(self.rows.name, 0, len(self.kept))]), places_told(self.kept):
+        with rows_named([Stretch(self.rows.name, 0, len(self.kept))]), original_rows(self.kept):
             yield
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from bayeswater.data.reading.column_kinds import IDENTIFIED, SAMPLED
 from bayeswater.data.reading.style_search import are_amounts
-from bayeswater.data.row_places import Stretch, places_told, rows_named
+from bayeswater.data.row_places import Stretch, original_rows, rows_named
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.source import BATCH_CELLS
@@ -140,7 +140,7 @@ class LabelledRows(Examples):
             yield
         except DataError as error:
             first = Stretch(self.name, 0, self._first_rows.num_rows)
-            with rows_named([first]), places_told(self._first.kept):
+            with rows_named([first]), original_rows(self._first.kept):
                 raise type(error)(str(error)) from error
 
     def begin_anew(self) -> None:
@@ -247,7 +247,7 @@ class Labelled:
     def __call__(self, table: "pa.Table") -> "Total":
         """Give what the function finds in the rows of a table that count."""
         found = self.found(table)
-        with places_told(found.kept):
+        with original_rows(found.kept):
             return Total(None if found.piece is None else self.of(found.piece), found.n_rows, found.n_unlabelled)
 
     def found(self, table: "pa.Table") -> CountedTable:

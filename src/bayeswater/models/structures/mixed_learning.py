@@ -28,7 +28,7 @@ NUMBERS = ("states", "gaussian")
 
 
 def is_mixed(numbers: Any, score: Any, test: str | None = None) -> bool:
-    """Whether numbers stay numbers: where it is told, and where a score or a test is of numbers by its name."""
+    """Whether numbers stay numbers: where the caller says so, and where a score or a test is of numbers by its name."""
     if numbers is None:
         name = score[0] if isinstance(score, tuple) and score else score
         by_score = isinstance(name, str) and name.lower().endswith(("-g", "-cg", "bge"))
@@ -59,18 +59,18 @@ class NumbersAndStates:
     ) -> "NumbersAndStates":
         """Read a frame, or a source into memory; no cell may be missing."""
         data = named_frame(data)
-        names, told = tuple(frame_names(data)), dict(columns or {})
+        names, given = tuple(frame_names(data)), dict(columns or {})
         if not names:
             raise DataError("the frame has no columns; give one for each variable")
         frame = read_frame(data)
         dag = Dag(names, ((),) * len(names))
-        numbers = number_nodes(frame.table.schema, dag, told)
+        numbers = number_nodes(frame.table.schema, dag, given)
         n_rows = frame.table.num_rows
         codes, values = np.zeros((len(names), n_rows), dtype=np.int64), np.zeros((len(names), n_rows))
         variables: list[Variable | None] = [None] * len(names)
         with_states = [name for j, name in enumerate(names) if j not in numbers]
         if with_states:
-            table = StateTable.of(take_columns(data, with_states), discretize, told or None, nodes=with_states)
+            table = StateTable.of(take_columns(data, with_states), discretize, given or None, nodes=with_states)
             for name, variable, column in zip(table.names, table.variables, table.codes, strict=True):
                 variables[dag.position[name]], codes[dag.position[name]] = variable, column
         for j in numbers:

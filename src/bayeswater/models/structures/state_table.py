@@ -78,9 +78,9 @@ class StateTable:
         if rows.kept is not None:
             raw = read_columns(rows.X, "learn_structure")
         with rows.named():
-            told = column_settings(columns)
-            known = _cut_so(raw, bins or {}) | _of_states(raw, nodes) | _of_days(raw, nodes, told)
-            settings = Settings("learn_structure", given=known | told)
+            given = column_settings(columns)
+            known = _cut_so(raw, bins or {}) | _of_states(raw, nodes) | _of_days(raw, nodes, given)
+            settings = Settings("learn_structure", given=known | given)
             plan = plan_discrete(raw, encode_labels(rows.y), rows.weight, settings, discretize)
             _require_cuts_without_classes(plan, settings, discretize)
             table = code_columns(raw, plan, None, settings, learning=True)
@@ -171,10 +171,10 @@ def _of_states(raw: RawTable, nodes: Sequence[str]) -> dict[str, ColumnSettings]
     return {name: ColumnSettings(family="categorical") for name in texts}
 
 
-def _of_days(raw: RawTable, nodes: Sequence[str], told: Mapping[str, ColumnSettings]) -> dict[str, ColumnSettings]:
+def _of_days(raw: RawTable, nodes: Sequence[str], given: Mapping[str, ColumnSettings]) -> dict[str, ColumnSettings]:
     """Leave out the other parts of a date that is a node where they are none."""
     dates = [name for name in nodes if name in raw.columns and is_date(raw.arrow(name, 0).type)]
-    spread = (name for name in dates if name not in told or told[name].family in (None, AUTO, *NUMERIC))
+    spread = (name for name in dates if name not in given or given[name].family in (None, AUTO, *NUMERIC))
     parts = (
         f"{name} ({part})" for name in spread for part in (PARTS if has_times(name, raw.cells(name)) else PARTS[:-1])
     )
