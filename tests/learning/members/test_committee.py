@@ -9,6 +9,7 @@ from tests.learning.members.member_rows import mixed_rows, repeated, table_of
 
 from bayeswater import AODE
 from bayeswater.errors import StatisticsError
+from bayeswater.kernels.compiling import COMPILE_FROM_CELLS
 from bayeswater.kernels.threads import threads
 from bayeswater.learning.members import aode_members
 from bayeswater.learning.members.aode_members import AodeMembers
@@ -293,3 +294,10 @@ def test_probabilities_that_are_too_large_to_keep_are_read_anew(monkeypatch):
     many = repeated(table, 20)
     assert not member.joint_for(len(many)).by_pairs
     np.testing.assert_array_equal(member.log_posterior(many), kept.log_posterior(many))
+
+
+def test_classes_count_when_loops_are_to_pay():
+    few, many = (AodeMembers(1).learn(mixed_rows(60, n_classes=k), 0).members[0] for k in (2, 6))
+    n_rows = COMPILE_FROM_CELLS // (6 * len(many.columns.n_states) ** 2) + 1
+    assert many._use_loop(n_rows)
+    assert not few._use_loop(n_rows)

@@ -100,7 +100,7 @@ class AodeMember(KeptFields):
         return tempered(log_posterior(joint), self.temperature)
 
     def _use_loop(self, n_rows: int) -> bool:
-        return worth_compiling(n_rows * len(self.columns.n_states) ** 2)
+        return worth_compiling(n_rows * len(self.columns.n_states) ** 2 * self.sums.columns.n_classes)
 
     def counting(self, table: EnsembleTable) -> "AodeMember":
         """Count other rows with the same cuts."""
