@@ -58,7 +58,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Attributes
     ----------
     calibration_ : CalibrationReport
-        The map, the rows it was learned from, and log-loss and ECE before and after; made to be printed.
+        The map, the rows it was learned from, and log-loss and ECE before and after; it can be printed.
     estimator_ : the classifier, fitted on all rows
     classes_ : array of shape (n_classes,)
     n_features_in_, feature_names_in_ : those of the classifier

@@ -1,4 +1,4 @@
-"""Bins of about equal weight, cut where a column has no values, and bins that tell the classes apart.
+"""Bins of about equal weight, cut where a column has no values, and bins that separate the classes.
 
 The latter (`data.reading.discretising.mdl`) are cut from a histogram. The histogram has the weight of every class in
 every bucket, which is all that the search asks for: of a column of up to `MOST_BUCKETS` different values each is a

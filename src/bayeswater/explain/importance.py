@@ -43,7 +43,7 @@ class ColumnImportance(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Importances:
-    """Columns by their mean absolute log-odds, the largest first; made to be printed."""
+    """Columns by their mean absolute log-odds, the largest first; it can be printed."""
 
     columns: tuple[ColumnImportance, ...]
     n_rows: int

@@ -1,7 +1,7 @@
 """The plan of a table in which every column has states, and the codes of its cells side by side.
 
 Strings and declared categories are read as in `NaiveBayes` (`families.planning`). Of numbers, whole ones of few
-different values are categories; all others are cut into bins that tell the classes apart. Text and identifiers are left
+different values are categories; all others are cut into bins that separate the classes. Text and identifiers are left
 out. The cuts depend on the labels of the rows, so what is measured on these rows holds given the cuts.
 """
 

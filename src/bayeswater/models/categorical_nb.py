@@ -55,8 +55,8 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
     class_prior : array of shape (n_classes,), optional
         Class probabilities to use instead.
     class_weight : None, "balanced" or dict {label: weight}, default None
-        How much each class counts in the class prior; "balanced" makes all that have rows as probable. A label that a
-        dict does not name counts 1. P(row | class) stays as the rows say it.
+        Weight of each class in the class prior; "balanced" makes all classes with rows equally probable. A label that a
+        dict does not name has weight 1. P(row | class) does not change.
     min_categories : int or array of shape (n_columns,), optional
         Number of codes that a column of codes has at least, seen or not.
     class_alpha : float, default 0
@@ -69,7 +69,7 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
         ``{column: {"prior": Dirichlet(...)}}``: columns with pseudo-counts of their own, by label.
     calibrate : bool, default False
         Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out. It
-        adds nothing to learned weights, which have their temperature in them.
+        has no effect with learned weights, which need no further calibration.
     weights : None or "learned", default None
         Whether each column counts by a weight, for each class, that is learned by leave-one-out.
 

@@ -70,11 +70,11 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
         A matrix for each class, one for all, variances of the columns for each class, the same for all, or one variance
         for each class. All but "spherical" are indifferent to the units of the columns.
     estimate : {"ml", "unbiased"}, default "ml"
-        Divisor of the scatter: n_k, or n_k - 1 (for what is shared n, or n - K). A row of weight w counts as w rows,
-        so that "unbiased" hangs on the sum of the weights, where "ml" does not. Fractional weights may sum to less than
-        any rows with a scatter do, 2 (or K + 1): the divisor is then half of them, or one (K + 1)-th, which joins on.
+        Divisor of the scatter: n_k, or n_k - 1 (for what is shared n, or n - K). A row of weight w counts as w rows.
+        So "unbiased" depends on the sum W of the weights, and "ml" does not. If W is below 2 (or K + 1), the divisor
+        is W / 2 (or W / (K + 1)), so that it stays positive.
     shrinkage : float, "oas", "ledoit_wolf", Friedman or "auto", optional
-        How far covariances are drawn to one variance for all columns, on columns scaled by their standard deviation
+        How far covariances are shrunk to one variance for all columns, on columns scaled by their standard deviation
         within classes: by a share from 0 to 1, by one that the sums give ("oas" and "ledoit_wolf" are of matrices: for
         "full" and "shared" alone), or, with Friedman's two parameters, also towards the shared covariance. "auto" finds
         these two in `fit`, by exact leave-one-out log-loss of all rows, which costs some forty times as much as one
@@ -84,8 +84,8 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
     class_prior : array of shape (n_classes,), optional
         Class probabilities; counted from the rows if not given.
     class_weight : None, "balanced" or dict {label: weight}, default None
-        How much each class counts in the class prior; "balanced" makes all that have rows as probable. A label that a
-        dict does not name counts 1. P(row | class) stays as the rows say it.
+        Weight of each class in the class prior; "balanced" makes all classes with rows equally probable. A label that a
+        dict does not name has weight 1. P(row | class) does not change.
     class_alpha : float, default 0
         Pseudo-count of each class in the class prior.
     missing : {"ignore", "em", "error"}, default "ignore"
@@ -126,14 +126,14 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
 
     Leave-one-out holds fixed what covariances are measured by: the scales of the columns, which of them (and which
     directions of bound ones) have a factor, what `variance_floor` is a share of, and shrinkage that was chosen. A row
-    that makes up nearly all of the scatter of its class leaves but rounding when it is subtracted. Its class is then
+    that makes up nearly all of the scatter of its class leaves only rounding when it is subtracted. Its class is then
     counted again without it, if all rows of that class are given (with weights of at most one); if not, a
     `PrecisionWarning` names the row.
 
     In an explanation, where classes share a covariance, a column adds a line in its own value, w_j (x_j - b_j). Where
-    they do not, the squared distance (x - m)' P (x - m) from each mean is shared out as the sum over j of (x_j - m_j)
-    (P (x - m))_j, P being the inverse of the covariance: what a column adds then hangs on the columns it is correlated
-    with.
+    they do not, the squared distance (x - m)' P (x - m) from each mean is divided into the terms (x_j - m_j)
+    (P (x - m))_j, with P the inverse of the covariance. So the contribution of a column depends on the columns that it
+    is correlated with.
 
     Examples
     --------

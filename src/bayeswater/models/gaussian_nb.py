@@ -48,8 +48,8 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
     priors : array of shape (n_classes,), optional
         Class probabilities; counted from the rows if not given.
     class_weight : None, "balanced" or dict {label: weight}, default None
-        How much each class counts in the class prior; "balanced" makes all that have rows as probable. A label that a
-        dict does not name counts 1. P(row | class) stays as the rows say it.
+        Weight of each class in the class prior; "balanced" makes all classes with rows equally probable. A label that a
+        dict does not name has weight 1. P(row | class) does not change.
     var_smoothing : float, default 1e-9
         Share of the largest variance of a column, over all rows counted so far, that is added to every variance.
     missing : {"error", "ignore"}, default "error"
@@ -60,7 +60,7 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
         ``{column: {"prior": NormalInverseGamma(...)}}``: columns estimated with a prior, and predicted by Student's t.
     calibrate : bool, default False
         Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out. It
-        adds nothing to learned weights, which have their temperature in them.
+        has no effect with learned weights, which need no further calibration.
     weights : None or "learned", default None
         Whether each column counts by a weight, for each class, that is learned by leave-one-out.
 

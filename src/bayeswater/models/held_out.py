@@ -1,4 +1,4 @@
-"""Which rows are held out, for a calibration by rows that had no part in choosing cuts and structure.
+"""Which rows are held out, for a calibration by rows that were not used to choose cuts and structure.
 
 Leaving a row out of the counts is honest for probabilities. It is not for what the labels of all rows have chosen
 beforehand, the cuts of numbers and the structure: on few rows these overfit. So rows are divided into three folds, and

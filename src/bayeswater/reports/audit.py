@@ -81,7 +81,7 @@ class GroupAudit:
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """How a classifier does in each group of rows; made to be printed.
+    """How a classifier does in each group of rows; it can be printed.
 
     Attributes
     ----------
@@ -235,7 +235,7 @@ def audit(
     positive : label, optional
         Class whose rates are given; of two classes the default is the second.
     loss : Loss, or anything that `Loss` reads, optional
-        What decisions cost; without it no cost is given, since that of errors alike is the error.
+        What decisions cost; without it no cost is shown.
     sample_weight : weights of shape (n_rows,), optional
         Weight of each row; default 1.
     lang : {"en", "zh"}, default "en"

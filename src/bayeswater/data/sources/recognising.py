@@ -156,7 +156,7 @@ def local_rows(
           a folder, or a list of them: one table, in the order of the list, and of their names in a pattern or a folder
         - a `pyarrow.dataset.Dataset`, a DuckDB relation, a polars LazyFrame
         - a `pyarrow.Table` or another data frame, a `RecordBatchReader`
-        - an iterator of Arrow tables, record batches or frames, which can be read but once, or what gives a new
+        - an iterator of Arrow tables, record batches or frames, which can be read only once, or what gives a new
           iterator each time: a function, or an object that can be iterated over again
     types : dict, optional
         Types of columns by name: Arrow types, or the words string, number, integer, boolean, date, timestamp.

@@ -135,7 +135,7 @@ def compare(
         counts fit into memory), KDB, SKDB and the ensemble, and Gaussian classes where all columns are numbers. A list
         may name some of these ("naive-bayes", "aode"), a dict may bring any classifier.
     columns : dict, optional
-        What is known of columns, as in `NaiveBayes`: told to all models of the ladder but Gaussian classes, which read
+        What is known of columns, as in `NaiveBayes`: given to all models except Gaussian classes, which read
         numbers alone and are left out then.
     folds : int, splitter or list of splits, default 5
         Number of folds, stratified by class and shuffled; or what scikit-learn takes as ``cv``.

@@ -1,4 +1,4 @@
-"""`Comparison`: how models do on the same held-out rows; made to be printed.
+"""`Comparison`: how models do on the same held-out rows; it can be printed.
 
 A model is behind the best one by the mean of its loss minus the other's over the rows, -log P(truth) each. The standard
 error is that of the mean of these differences: where it is as large as the difference, the rows cannot tell which of

@@ -74,13 +74,13 @@ class BayesEnsemble(BayesClassifier):
     members : dict, optional
         Number of members of a kind, for example ``{"aode": 16}``; 0 leaves it out.
     columns : dict, optional
-        What is known better: ``{"zip": "categorical", "id": "ignored"}``, or the ``columns_`` of another model.
+        How to read columns: ``{"zip": "categorical", "id": "ignored"}``, or the ``columns_`` of another model.
     missing : {"ignore", "error"}, default "ignore"
         What to do with missing cells: let every kind of member deal with them, or refuse them.
     unseen : {"ignore", "error"}, default "ignore"
         What to do with a category that was not there in `fit`: take it as missing, with one warning, or refuse it.
     class_weight : None, "balanced" or dict {label: weight}, default None
-        How much more each class is to be taken for than rows say: P(class | row) is multiplied by it. "balanced"
+        Weight of each class: P(class | row) is multiplied by it. "balanced"
         multiplies as if all classes were as frequent. A label that a dict does not name counts 1.
 
     Attributes

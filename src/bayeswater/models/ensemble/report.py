@@ -47,7 +47,7 @@ class CommitteeReport:
 
 @dataclass(frozen=True)
 class EnsembleReport(Framed):
-    """What came of a fit; made to be printed.
+    """What came of a fit; it can be printed.
 
     Attributes
     ----------

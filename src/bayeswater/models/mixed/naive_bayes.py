@@ -78,11 +78,11 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
     Parameters
     ----------
     columns : dict, optional
-        What is known better: ``{"age": "binned", "note": "text", "id": "ignored", "coin": {"prior": Beta(2, 8)}}``, or
-        the ``columns_`` of another model, to read the table as it does. Numbers that go round say their period,
-        ``{"hour": {"period": 24}}``. "mdl" is short for ``{"bins": "mdl"}``: bins that tell the classes apart.
+        How to read columns: ``{"age": "binned", "note": "text", "id": "ignored", "coin": {"prior": Beta(2, 8)}}``, or
+        the ``columns_`` of another model, to read the table as it does. Periodic numbers need a period,
+        ``{"hour": {"period": 24}}``. "mdl" is short for ``{"bins": "mdl"}``: bins that separate the classes.
     family : {"auto", "gaussian", "lognormal", "poisson", "negative_binomial", "beta", "binned"}, default "auto"
-        Family of numbers that `columns` does not name; "auto" takes the one of most evidence.
+        Family of numbers that `columns` does not name; "auto" takes the one with the largest marginal likelihood.
     alpha : "auto" or float, default "auto"
         Pseudo-count of each state or word; "auto" finds the best one for each column from the sums, 0 is maximum
         likelihood.
@@ -91,18 +91,18 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
     class_prior : array of shape (n_classes,), optional
         Class probabilities; counted from the rows if not given.
     class_weight : None, "balanced" or dict {label: weight}, default None
-        How much each class counts in the class prior; "balanced" makes all that have rows as probable. A label that a
-        dict does not name counts 1. P(row | class) stays as the rows say it.
+        Weight of each class in the class prior; "balanced" makes all classes with rows equally probable. A label that a
+        dict does not name has weight 1. P(row | class) does not change.
     missing : {"ignore", "state", "error"}, default "ignore"
         What to do with missing cells: leave them out, take them as a state of their own (in categories and bins), or
-        refuse them. In a column of one value they are a state also where they are to be left out elsewhere.
+        refuse them. In a column with one value they are always a state.
     unseen : {"ignore", "error"}, default "ignore"
         What to do at prediction with a category that was never counted: leave it out, with one warning, or refuse.
     variance_floor : float, default 0.01
-        Least variance of a number within a class, as a share of its variance over all classes. A class of a few equal
-        values would otherwise be certain of itself wherever they stand.
+        Least variance of a number within a class, as a share of its variance over all classes. Without it, a class
+        with a few equal values would have a density of zero width.
     calibrate : bool, default False
-        Whether probabilities are corrected by what leave-one-out shows; learned weights have that in them.
+        Whether probabilities are corrected by leave-one-out; it has no effect with learned weights.
     weights : None or "learned", default None
         Whether each column counts by a weight, for each class, that is learned by leave-one-out: columns that repeat
         each other then count once. In texts every word, and every pair of neighbouring ones, has weights of its own.
@@ -110,11 +110,11 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
     Attributes
     ----------
     columns_ : ColumnPlan
-        Family of each column and the reason for it; made to be printed.
+        Family of each column and the reason for it; it can be printed.
     calibration_ : CalibrationReport
         What calibration learned and achieved, where it was asked for.
     term_weights_ : TermWeights
-        The weights of the columns, where they were asked for; made to be printed.
+        The weights of the columns, where they were asked for; it can be printed.
     word_weights_ : dict {column: TextWeights}, the same of the words of each text
     classes_, class_count_, class_log_prior_ : arrays of shape (n_classes,)
     statistics_ : Sums

@@ -201,7 +201,7 @@ class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
             Weight of each row, or the name of a column of a source.
         missing : {"available", "em"}, default "available"
             "available" counts for a family the rows that have all its cells. "em" finds the largest likelihood; where
-            no row has a whole family its slopes begin at 0, and stay there if the rows say nothing of them.
+            no row has a whole family its slopes begin at 0, and stay there if the rows do not determine them.
 
         Returns
         -------

@@ -158,7 +158,7 @@ class Analysis(ABC):
         Returns
         -------
         ArcInformation
-            Bits of every arc, made to be printed.
+            Bits of every arc; it can be printed.
 
         See Also
         --------
@@ -293,7 +293,7 @@ class Analysis(ABC):
         Returns
         -------
         Sensitivity
-            All entries, the strongest first; made to be printed. `plots.TornadoDisplay` draws it.
+            All entries, the strongest first; it can be printed. `plots.TornadoDisplay` draws it.
 
         See Also
         --------
@@ -553,7 +553,7 @@ class Analysis(ABC):
         Returns
         -------
         CliqueListing
-            Cliques, separators and their sizes, made to be printed.
+            Cliques, separators and their sizes; it can be printed.
 
         See Also
         --------

@@ -438,7 +438,7 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         Returns
         -------
         ConditionalTable
-            Probabilities and labels, made to be printed.
+            Probabilities and labels; it can be printed.
 
         Raises
         ------

@@ -430,7 +430,7 @@ class DecisionNetwork:
         Returns
         -------
         InformationValues
-            A mapping from names to values, the largest first; made to be printed.
+            A mapping from names to values, the largest first; it can be printed.
 
         See Also
         --------

@@ -1,4 +1,4 @@
-"""What an analysis of a network finds, made to be printed.
+"""What an analysis of a network finds; it can be printed.
 
 Sensitivities, strengths of arcs, explanations and cliques; of a `DecisionNetwork` what to do, and what it is worth to
 know more.

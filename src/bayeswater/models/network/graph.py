@@ -262,7 +262,7 @@ class GraphQuestions(ABC):
         Returns
         -------
         Trail or None
-            The nodes and edges of the trail, made to be printed.
+            The nodes and edges of the trail; it can be printed.
 
         See Also
         --------

@@ -99,7 +99,7 @@ class Queries(ABC):
         Returns
         -------
         Distribution
-            Probabilities of the states by label, made to be printed.
+            Probabilities of the states by label; it can be printed.
 
         Raises
         ------
@@ -154,7 +154,7 @@ class Queries(ABC):
         Returns
         -------
         Distribution
-            Probabilities of the configurations by label, made to be printed.
+            Probabilities of the configurations by label; it can be printed.
 
         See Also
         --------
@@ -381,7 +381,7 @@ class Queries(ABC):
         Returns
         -------
         Forecast
-            The figures, made to be printed.
+            The figures; it can be printed.
 
         See Also
         --------
@@ -465,7 +465,7 @@ class Queries(ABC):
         Returns
         -------
         NextBest
-            The variables, the best one first; made to be printed. ``.best`` is the one to observe, or None.
+            The variables, the best one first; it can be printed. ``.best`` is the one to observe, or None.
 
         Raises
         ------

@@ -44,8 +44,8 @@ Chosen = tuple[tuple[str, ...], tuple[str, ...]]
 class AODE(WeighsTerms, StateClassifier):
     """Averaged one-dependence estimators: P(y, x) is the mean over i of P(y, x_i) prod_{j != i} P(x_j | y, x_i).
 
-    Every column in turn is the parent of all the others, so dependences of pairs of columns are seen that naive Bayes
-    is blind to, and none has to be chosen. Probabilities are read off counts of pairs:
+    Every column in turn is the parent of all the others. So the model sees dependences of pairs of columns, which
+    naive Bayes ignores, and learns no structure. Probabilities are read off counts of pairs:
     P(y, x_i) = (N(y, x_i) + m/(K v_i)) / (N_i + m) and P(x_j | y, x_i) = (N(y, x_i, x_j) + m/v_j) / (N(y, x_i) + m),
     with m = `alpha`, K classes and v_j states of column j. A column is a parent only where its value was counted
     `min_support` times; where no column is, and where there is but one, the row is scored by naive Bayes.
@@ -69,10 +69,10 @@ class AODE(WeighsTerms, StateClassifier):
     select : bool, default False
         Whether `fit` chooses by leave-one-out how many columns, the most telling first, are parents and children.
     columns : dict, optional
-        What is known better: ``{"age": {"cuts": (18, 65)}, "size": {"bins": 4}, "grade": "categorical",
+        How to read columns: ``{"age": {"cuts": (18, 65)}, "size": {"bins": 4}, "grade": "categorical",
         "id": "ignored"}``, or the ``columns_`` of another model, to read the table as it does.
     discretize : {"mdl", "equal_frequency", "equal_width", "rounding", "pkid", "fixed_frequency"}, default "mdl"
-        How numbers are cut into bins; "mdl" parts the classes, with 5 bins of equal frequency where it finds no cut.
+        How numbers are cut into bins; "mdl" separates the classes, or makes 5 bins of equal frequency if it cannot.
     alpha : float, default 1
         Strength of the smoothing.
     smoothing : {"m-estimate", "laplace"}, default "m-estimate"
@@ -80,16 +80,16 @@ class AODE(WeighsTerms, StateClassifier):
     class_prior : array of shape (n_classes,), optional
         Class probabilities; counted from the rows if not given.
     class_weight : None, "balanced" or dict {label: weight}, default None
-        How much each class counts in the class prior; "balanced" makes all that have rows as probable. A label that a
-        dict does not name counts 1. P(row | class) stays as the rows say it.
+        Weight of each class in the class prior; "balanced" makes all classes with rows equally probable. A label that a
+        dict does not name has weight 1. P(row | class) does not change.
     missing : {"ignore", "state", "error"}, default "ignore"
-        What to do with missing cells: leave them out, take them as a state of their own, or refuse them. In a column of
-        one value they are a state also where they are to be left out elsewhere.
+        What to do with missing cells: leave them out, take them as a state of their own, or refuse them. In a column
+        with one value they are always a state.
     unseen : {"ignore", "error"}, default "ignore"
         What to do at prediction with a category that was never counted: leave it out, with one warning, or refuse.
     calibrate : bool, default False
         Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out. It
-        adds nothing to learned weights, which have their temperature in them.
+        has no effect with learned weights, which need no further calibration.
     weights : None or "learned", default None
         Whether estimators are added up in the logarithm, each with a weight for each class that is learned by
         leave-one-out, instead of averaged.
@@ -97,7 +97,7 @@ class AODE(WeighsTerms, StateClassifier):
     Attributes
     ----------
     columns_ : ColumnPlan
-        How each column is read and why; made to be printed.
+        How each column is read and why; it can be printed.
     structure_ : pair of tuples of str
         Parents and children that were chosen, where `select` is true.
     term_weights_ : TermWeights

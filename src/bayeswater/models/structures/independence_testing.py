@@ -92,7 +92,7 @@ def independence_test(
     Returns
     -------
     IndependenceResult
-        ``.statistic``, ``.degrees_of_freedom``, ``.p_value``; made to be printed.
+        ``.statistic``, ``.degrees_of_freedom``, ``.p_value``; it can be printed.
 
     Raises
     ------

@@ -88,7 +88,7 @@ class NetworkClassifier(BayesClassifier):
         "cross-validated" learns all four structures and takes the one whose networks of four fifths of the rows
         predict the classes of the last fifth with the least log-loss.
     structure_score : as `score` of `learn_structure`, default "bic"
-        What the search makes as large as it can.
+        The score that the search maximises.
     method, max_parents, seed : those of `learn_structure`
         The search.
     alpha : float, default 1
@@ -101,7 +101,7 @@ class NetworkClassifier(BayesClassifier):
     class_weight : as in `AODE`
     calibrate : bool, default False
         Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out, of
-        rows that had no part in choosing cuts and structure.
+        rows that were not used to choose cuts and structure.
 
     Attributes
     ----------

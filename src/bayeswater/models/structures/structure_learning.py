@@ -340,7 +340,7 @@ def learn_structure(
     -------
     LearnedStructure
         ``.graph``, ``.score``, ``.network`` with its tables estimated, ``.states_of(frame)`` for new rows with numbers,
-        and a report; made to be printed.
+        and a report; it can be printed.
 
     Raises
     ------

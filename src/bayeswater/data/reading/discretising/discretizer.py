@@ -53,7 +53,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    cuts_ : tuple of Cuts, one for each column; made to be printed
+    cuts_ : tuple of Cuts, one for each column; it can be printed
     n_bins_ : array of shape (n_columns,)
         Number of intervals.
     n_features_in_, feature_names_in_ : columns, and their names where they had any
