@@ -18,6 +18,8 @@ from bayeswater import (
     NormalInverseGamma,
     NormalInverseWishart,
     SingularCovarianceWarning,
+    load,
+    save,
 )
 
 MATRICES = ["full", "shared"]
@@ -205,3 +207,19 @@ def test_any_finite_table_gives_numbers_or_is_refused_by_name(name):
             continue
         assert np.isfinite(model.predict_proba(np.vstack([X, 3 * X, np.full(X.shape, 1e300)]))).all(), seed
         assert not np.isnan(model.loo_predict_log_proba(X, y, weight)).any(), seed
+
+
+@pytest.mark.parametrize("form", ["full", "shared", "diagonal", "shared_diagonal", "spherical"])
+@pytest.mark.filterwarnings("ignore::bayeswater.SingularCovarianceWarning")
+def test_what_is_fitted_with_weights_of_any_size_can_be_saved_or_is_refused_by_name(form, tmp_path):
+    X, y, refused = np.array([[1.0], [0.0], [3.0], [4.0]]), [0, 0, 1, 1], []
+    for least in (1e-280, 1e-200, 1e-100, 1e-75, 1e-65, 1e-30, 1e-10, 1.0):
+        try:
+            model = GaussianClassifier(covariance=form).fit(X, y, [1.0, least, 1.0, 1.0])
+        except DataError as error:
+            assert "the squares of column 'x0' are lost beside the weights of rows" in str(error)
+            refused.append(least)
+            continue
+        save(model, tmp_path / "model.bayes")
+        np.testing.assert_array_equal(load(tmp_path / "model.bayes").predict_proba(X), model.predict_proba(X))
+    assert refused == [1e-280, 1e-200, 1e-100, 1e-75]

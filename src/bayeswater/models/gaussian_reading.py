@@ -176,6 +176,12 @@ def require_finite(scatter: Scatter, reading: CovarianceReading) -> None:
         _refuse(
             scatter, ~(np.isfinite(powers) & np.isfinite(fourth)), "overflow: its values are too far apart", "divide"
         )
+    narrow = scatter.is_too_narrow.any(axis=0)
+    if narrow.any():
+        raise DataError(
+            f"the squares of column {scatter.column_name(int(narrow.argmax()))!r} are lost beside the weights of rows, "
+            "which differ too much within a class; leave out rows of hardly any weight"
+        )
     within = scatter.squares.sum(axis=0)  # without any, fourth powers within classes are zero and have lost nothing
     faint = ((spread > 0) & (spread < FAINT)) | ((within > 0) & (fourth < FAINT))
     if reading.form == "spherical":

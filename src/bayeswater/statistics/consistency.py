@@ -244,9 +244,6 @@ def _require_in_order(one: ParentCells, name: str) -> None:
 SCATTER_SLACK = 1e-9
 """Directions of columns of unit length may be negative by so much: sums that were merged and subtracted are rounded."""
 
-NARROWEST = 1e-40
-"""Share of the square of the distance between two floats, times the weight, below which rounding leaves no square."""
-
 SIGNED = ("mean", "scatter", "third")
 """Sums that may be negative."""
 
@@ -282,8 +279,6 @@ def require_scatter(columns: Scatter, count: Array, slack: float) -> None:
 
 def _require_possible_squares(columns: Scatter) -> None:
     """Refuse squares that are too small: rows that differ do so by the distance of two floats."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        least = NARROWEST * np.spacing(np.abs(columns.means)) ** 2 * columns.cells
-    for k, j in np.argwhere((columns.squares > 0) & (columns.squares < least))[:1].tolist():
+    for k, j in np.argwhere(columns.is_too_narrow)[:1].tolist():
         problem = f"scatter of column {columns.column_name(j)!r} is {columns.squares[k, j]:g} in a class, but "
         raise StatisticsError(problem + f"floats near its mean of {columns.means[k, j]:g} differ by more")

@@ -35,6 +35,9 @@ from bayeswater.typing import Array
 RANK_SHARE = 1e-11
 """Eigenvalues of a matrix of columns of unit length below this share of the largest one are rounding."""
 
+NARROWEST = 1e-40
+"""Share of the square of the distance between two floats, times the weight, below which rounding leaves no square."""
+
 
 def lost_direction(before: Array, remaining: Array, size: Array, n_left: int | None) -> tuple[Array, int | None]:
     """Clear the empty directions of what remains, and name the column with most part in one that lost digits.
@@ -151,6 +154,16 @@ class Scatter(ColumnStatistic):
     def squares(self) -> Array:
         """Sum of squared distances from the mean in each column: (n_classes, n_columns)."""
         return np.diagonal(self.scatter, axis1=1, axis2=2)
+
+    @property
+    def is_too_narrow(self) -> Array:
+        """Where rows differ, but by less than two floats do, times the weight: (n_classes, n_columns).
+
+        Rows have such squares where their weights differ by some seventy powers of ten.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            least = NARROWEST * np.spacing(np.abs(self.means)) ** 2 * self.cells
+        return (self.squares > 0) & (self.squares < least)
 
     def scaled(self, factor: float) -> Self:
         """Let every row count `factor` times what it did; the means stay."""
