@@ -145,12 +145,15 @@ def test_a_column_with_holes_lets_rows_move_no_class_but_those_without_a_value_i
     X[(y == 0) | (rng.random(120) < 0.8), 5] = np.nan
     model = GaussianClassifier().fit(X, y)
     found, there = model.loo_predict_log_proba(X, y), ~np.isnan(X[:, 5])
-    calls = []
-    eigh = np.linalg.eigh
+    calls, parts = [], []
+    eigh, svd = np.linalg.eigh, np.linalg.svd
     monkeypatch.setattr(np.linalg, "eigh", lambda a: calls.extend(a.reshape(-1, *a.shape[-2:])) or eigh(a))
+    monkeypatch.setattr(np.linalg, "svd", lambda a: parts.append(a) or svd(a))
+    monkeypatch.setattr("bayeswater.inference.gaussian_read_again.STRETCH_CELLS", 20 * 6**2)
     model.loo_predict_log_proba(X, y)
     # Its own class once for each row, that without a value for rows that have one; each pattern but once.
     assert len(calls) <= 2 * (len(X) + there.sum()) + 10
+    assert len(parts) <= 2
     require_close(found, refits(model, X, y, first=None), share=1e-6)  # of bound columns half of the digits are left
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayeswater import KDB
-from bayeswater.inference import missing_parents
+from bayeswater import KDB, SKDB
+from bayeswater.inference import dependence, missing_parents
 from bayeswater.inference.missing_parents import DependenceNetwork
 
 N_COLUMNS = 9
@@ -60,3 +60,47 @@ def test_cliques_over_the_limit_are_left_to_others(monkeypatch):
     terms = lambda j, states: np.full((len(states), 2), 0.5)  # noqa: E731
     network = DependenceNetwork.of([0, 1, 2], ((), (0,), (0, 1)), np.array([2, 2, 2]), 2, terms, most_terms=100)
     assert network.log_likelihood(np.array([[2, 2, 0]])) is None
+
+
+def terms_of(model, frame, monkeypatch):
+    """How many terms P(x_j | y, parents) are read to predict some rows."""
+    read, level_terms = [], dependence.level_terms
+    monkeypatch.setattr(
+        dependence,
+        "level_terms",
+        lambda states, *a, **options: read.append(len(states)) or level_terms(states, *a, **options),
+    )
+    model.predict_proba(frame)
+    monkeypatch.setattr(dependence, "level_terms", level_terms)
+    return sum(read)
+
+
+def with_names(n_rows, seed=0):
+    """A class, and columns of which two are nearly names: tickets and cabins, often missing."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n_rows)
+    frame = pd.DataFrame(
+        {
+            "sex": np.where(rng.random(n_rows) < 0.8, y, 1 - y).astype(str),
+            "deck": rng.integers(0, 4, n_rows).astype(str),
+            "ticket": np.char.add("t", rng.integers(0, n_rows, n_rows).astype(str)),
+            "cabin": np.char.add("c", rng.integers(0, n_rows // 2, n_rows).astype(str)),
+        }
+    )
+    return frame.mask(np.c_[np.zeros((n_rows, 2)), rng.random((n_rows, 2))] > 0.4), y
+
+
+@pytest.mark.filterwarnings("ignore::bayeswater.errors.BayesWarning")
+@pytest.mark.parametrize("model", [KDB(), SKDB()], ids=["KDB", "SKDB"])
+def test_a_row_without_its_names_is_as_little_work_as_any(model, monkeypatch):
+    frame, y = with_names(300)
+    assert terms_of(model.fit(frame, y), frame.assign(ticket=None, cabin=None)[:60], monkeypatch) <= 60 * 4
+
+
+def test_names_that_are_parents_are_summed_over_once_for_all_rows(monkeypatch):
+    frame, y = with_names(300)
+    n_tickets, n_cabins = frame.ticket.nunique(), frame.cabin.nunique()
+    model = KDB(parents={"sex": ["ticket"], "deck": ["ticket", "cabin"]}).fit(frame, y)
+    without, table = frame.assign(ticket=None, cabin=None), n_tickets * (3 + 4 * n_cabins) + n_cabins
+    assert terms_of(model, without[:200], monkeypatch) < 3 * table  # and not of each row
+    assert terms_of(model, without, monkeypatch) <= 300 * 4
