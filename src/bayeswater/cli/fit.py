@@ -144,16 +144,15 @@ def warn_of_few_rows(labels: list[Any], counts: list[float], target: str) -> Non
 def _kind_and_settings(name: str, columns: dict[str, str] | None, alpha: Any) -> tuple[Any, dict[str, Any]]:
     """Give the class of a model and its parameters; refuse those that it does not have."""
     from bayeswater.errors import ParameterError
-    from bayeswater.models.comparing.compare import LADDER
-    from bayeswater.models.mixed.naive_bayes import NaiveBayes
+    from bayeswater.models.comparing.ladder import LADDER
 
     rung = LADDER[name]
     if rung.calibrates_itself and alpha != "auto":
         raise ParameterError(f"--model {name} smooths by what it finds in the rows; leave out --alpha")
     if rung.needs_numbers and (columns or alpha != "auto"):
         raise ParameterError(f"--model {name} reads all columns as numbers; leave out --column and --alpha")
-    said = {"columns": columns} if columns or rung.model is NaiveBayes else {}
-    smoothing = {"alpha": alpha} if alpha != "auto" or rung.model is NaiveBayes else {}
+    said = {"columns": columns} if columns or rung.kind == "NaiveBayes" else {}
+    smoothing = {"alpha": alpha} if alpha != "auto" or rung.kind == "NaiveBayes" else {}
     return rung.model, {**rung.parameters, **rung.fixed, **said, **smoothing}
 
 
@@ -189,8 +188,7 @@ def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any
     from bayeswater.cli.models import load_model, require_columns
     from bayeswater.errors import SchemaError
     from bayeswater.families.settings import settings_like
-    from bayeswater.models.comparing.compare import LADDER
-    from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
+    from bayeswater.models.comparing.ladder import LADDER
     from bayeswater.models.streaming.sources import (
         column_names,
         column_styles,
@@ -200,15 +198,15 @@ def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any
     )
 
     model = load_model(path)
-    if all(type(model) is not rung.model for rung in LADDER.values()):
+    if type(model).__name__ not in {rung.kind for rung in LADDER.values()}:
         raise SchemaError(f"{path} is a {type(model).__name__}; --like takes a model that `bayeswater fit` made")
     read_as_learned(model, rows)
     require_target(rows, target)
     require_columns(rows, model, path)
     rows.declare({**column_types(model), target: label_type(model)}, column_styles(model))
-    settings = {**model.get_params(), "calibrate": False}
-    if isinstance(model, BayesEnsemble):
-        del settings["calibrate"]
+    settings = model.get_params()
+    if "calibrate" in settings:
+        settings["calibrate"] = False
     if "columns" in settings:
         settings["columns"] = settings_like(model.columns_, model.columns)
     if hasattr(model, "counted_parents_"):
@@ -223,20 +221,18 @@ def _learned(
     from bayeswater.cli.fit_report import FittedModel
     from bayeswater.cli.terminal import passes_shown
     from bayeswater.families.settings import MDL
-    from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
-    from bayeswater.models.mixed.naive_bayes import NaiveBayes
     from bayeswater.models.streaming.fitting import learned_from
     from bayeswater.models.streaming.sources import note_reading
 
     rows: Any = examples.rows
-    if kind is BayesEnsemble:
+    if kind.__name__ == "BayesEnsemble":
         with passes_shown(rows, lambda: examples.under_way):
             X, y = _whole(examples, checkpoint)
         learned = kind(**settings).fit(X, y)
         note_reading(learned, rows)
         return FittedModel(learned, examples, None)
     # What leaving one out shows of naive Bayes is enough to calibrate it, unless the labels have cut its bins.
-    at_once = kind is NaiveBayes and MDL not in (settings.get("columns") or {}).values()
+    at_once = kind.__name__ == "NaiveBayes" and MDL not in (settings.get("columns") or {}).values()
     model = kind(**{**settings, "calibrate": calibrate and not at_once})
     with passes_shown(rows, lambda: examples.under_way):
         review = learned_from(model, examples, checkpoint, lambda: model.leave_one_out(examples))

@@ -87,7 +87,7 @@ ModelName = Literal[
     "skdb",
     "ensemble",
 ]
-"""Names of the models of the ladder (`models.comparing.compare`), which is too much to import for `--help`."""
+"""Names of the models of the ladder (`models.comparing.ladder`)."""
 
 Preset = Literal["balanced", "generative", "best"]
 """Presets of an ensemble (`learning.members.presets`)."""

@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayeswater.errors import ModelFileError
 from bayeswater.estimate.covariance_priors import Friedman
 from bayeswater.files.model_file import Document, require
+from bayeswater.models.kinds import HOMES, class_of
 from bayeswater.models.on_sums import OnSums, with_sums
 from bayeswater.models.settings import frames_of, with_columns
 from bayeswater.models.stored.documents import (
@@ -86,30 +86,7 @@ KINDS = {
     "SKDB": Kind(ColumnGroups, DISCRETE | {"parents"}, {PAIRS: PairCounts, FAMILIES: ParentCounts}),
     "GaussianClassifier": Kind(Scatter, GAUSSIAN),
 }
-"""Models that are read off sums; a new one joins by a line here and one in `HOMES`."""
-
-HOMES = {
-    "GaussianNB": "models.gaussian_nb",
-    "MultinomialNB": "models.feature_nb",
-    "ComplementNB": "models.feature_nb",
-    "BernoulliNB": "models.feature_nb",
-    "CategoricalNB": "models.categorical_nb",
-    "NaiveBayes": "models.mixed.naive_bayes",
-    "SPODE": "models.semi_naive.tan",
-    "TAN": "models.semi_naive.tan",
-    "AODE": "models.semi_naive.aode",
-    "A2DE": "models.semi_naive.aode",
-    "KDB": "models.semi_naive.kdb",
-    "SKDB": "models.semi_naive.kdb",
-    "GaussianClassifier": "models.gaussian_classifier",
-    "BayesianNetwork": "models.network.bayesian_network",
-    "MixedNetwork": "models.mixed_networks.mixed_network",
-    "BayesEnsemble": "models.ensemble.bayes_ensemble",
-    "NetworkClassifier": "models.structures.network_classifier",
-    "Calibrated": "decision.calibrated",
-    "BayesDecision": "decision.bayes_decision",
-}
-"""All that a file may hold, and the module of each: a file brings in what it needs, and no other model."""
+"""Models that are read off sums; a new one joins by a line here and one in `models/kinds.py`."""
 
 WRAPPERS = ("Calibrated", "BayesDecision")
 """What may be around any of them."""
@@ -295,7 +272,7 @@ def _restored(document: Document, arrays: dict[str, Array]) -> Any:
         _, restore = OWN_FORMS[name]()
         return restore(document, arrays)
     kind = KINDS[name]
-    model_class = getattr(import_module(f"bayeswater.{HOMES[name]}"), name)
+    model_class = class_of(name)
     optional = {SEEN, "calibration", *((WORD_WEIGHTS, "weights") if issubclass(model_class, WeighsTerms) else ())}
     require_fields(document, kind.fields, optional - kind.fields)
     weights = {name: array for name, array in arrays.items() if name.startswith(f"{WORD_WEIGHTS}.")}

@@ -17,8 +17,8 @@ from sklearn.svm import LinearSVC
 import bayeswater
 from bayeswater import AODE, TAN, Calibrated, DataError, NaiveBayes, ParameterError, compare, load, save
 from bayeswater.decision.calibration_metrics import ece
-from bayeswater.models.comparing.compare import LADDER
 from bayeswater.models.comparing.comparison import TITLES
+from bayeswater.models.comparing.ladder import LADDER
 from bayeswater.models.comparing.peers import OnMixedTable
 from bayeswater.phrases import Language
 

@@ -5,7 +5,7 @@ The names are those of the command line. Every model starts with its defaults; t
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -27,12 +27,7 @@ from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning
 from bayeswater.families.settings import column_settings
 from bayeswater.kernels.threads import thread_count, threads
 from bayeswater.models.comparing.comparison import Comparison, Contestant
-from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble
-from bayeswater.models.gaussian_classifier import GaussianClassifier
-from bayeswater.models.mixed.naive_bayes import NaiveBayes
-from bayeswater.models.semi_naive.aode import A2DE, AODE
-from bayeswater.models.semi_naive.kdb import KDB, SKDB
-from bayeswater.models.semi_naive.tan import SPODE, TAN
+from bayeswater.models.comparing.ladder import LADDER
 from bayeswater.models.settings import require_flag
 from bayeswater.models.streaming.fitting import whole_source
 from bayeswater.phrases import own_reasons
@@ -45,56 +40,6 @@ own_reasons(
         "columns says how {name} is read": "columns 指定了 {name} 的读法",
     }
 )
-
-
-@dataclass(frozen=True)
-class Rung:
-    """A kind of model: its class, and what it is given beyond the defaults.
-
-    Its name shows the `parameters`, and not what is `fixed`. A model that `calibrates_itself` is not told whether to.
-    """
-
-    model: type[Any]
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    needs_numbers: bool = False
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    calibrates_itself: bool = False
-
-    @property
-    def name(self) -> str:
-        """Name in tables.
-
-        >>> LADDER["gaussian-shared"].name, LADDER["aode"].name
-        ('Gaussian, shared', 'AODE')
-        """
-        return ", ".join([self.model.__name__.removesuffix("Classifier"), *map(str, self.parameters.values())])
-
-    def make(self, **parameters: Any) -> Any:
-        """Make a model that has learned nothing yet."""
-        settings = {k: value for k, value in parameters.items() if not (k == "calibrate" and self.calibrates_itself)}
-        return self.model(**self.parameters, **self.fixed, **settings)
-
-
-def _gaussian(covariance: str) -> Rung:
-    return Rung(GaussianClassifier, {"covariance": covariance}, needs_numbers=True)
-
-
-LADDER = {
-    "naive-bayes": Rung(NaiveBayes),
-    "weighted-naive-bayes": Rung(NaiveBayes, {"weights": "learned"}),
-    "gaussian-diagonal": _gaussian("diagonal"),
-    "gaussian-shared": _gaussian("shared"),
-    "gaussian-full": _gaussian("full"),
-    "spode": Rung(SPODE),
-    "tan": Rung(TAN),
-    "aode": Rung(AODE),
-    "weighted-aode": Rung(AODE, {"weights": "learned"}),
-    "a2de": Rung(A2DE),
-    "kdb": Rung(KDB),
-    "skdb": Rung(SKDB),
-    "ensemble": Rung(BayesEnsemble, fixed={"random_state": 0}, calibrates_itself=True),
-}
-"""All models that are compared, each named as on the command line."""
 
 
 EMPTY = f"models is empty; name at least one of {[*LADDER]}, or leave it out to compare all of them"
