@@ -246,7 +246,16 @@ def _sums(forge: Any) -> None:
     forge("a group left out", "its arrays are", lambda _, arrays: arrays.pop("columns.poisson.total"))
     forge("a group too many", "its arrays are", array("undecided.total", lambda _: np.zeros((2, 1))))
     ranges = "the ranges of its columns are"
-    for written in (None, {}, [{}], [{}, {}, {}], [[], []], [{"height": "1"}, {}], [{"height": True}, {}]):
+    ends = (
+        [{}],
+        [{}, {}, {}],
+        [[], []],
+        [{"height": "1"}, {}],
+        [{"height": True}, {}],
+        [{}, {}, [["low", 1]]],
+        [{}, {}, ["low"]],
+    )
+    for written in (None, {}, *ends):
         forge(f"ranges {written}", ranges, field("seen", written))
     forge("a range of no counts", "is none of counts", field("seen", [{"visits": -1.0}, {"visits": 1.0}]))
     forge("a range turned round", "ends before it begins", field("seen", [{"height": 2.0}, {"height": 1.0}]))

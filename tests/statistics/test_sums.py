@@ -4,9 +4,10 @@ import importlib
 import pkgutil
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from bayeswater import families, statistics
+from bayeswater import NaiveBayes, families, load, save, statistics
 from bayeswater.families.open_numbers import NumberProfile
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.key_counts import KeyCounts
@@ -65,3 +66,12 @@ def test_the_range_of_a_logarithm_has_no_end_where_the_number_has_none(low):
     means = np.array([0.5, 1.5])
     assert SeenRanges({"x": low}, {"x": 8.0}).within("x", means, is_log=True) == (0.5, float(np.log(8.0)))
     assert SeenRanges({"x": 0.5}, {}).within("x", means, is_log=True) == (float(np.log(0.5)), 1.5)
+
+
+def test_an_end_that_was_forgotten_stays_unknown_whatever_is_added(tmp_path):
+    model = NaiveBayes(columns={"x": "gaussian"}).fit(pa.table({"x": [1.0, 2.0, 5.0, 9.0]}), list("abab"))
+    model.forget(pa.table({"x": [1.0, 9.0]}), list("ab")).partial_fit(pa.table({"x": [4.0]}), ["a"])
+    assert model.statistics_.seen == SeenRanges()  # 2 and 5 lie beyond 4, and are not looked at again
+    save(model, tmp_path / "m.bayes")
+    again = load(tmp_path / "m.bayes").partial_fit(pa.table({"x": [3.0]}), ["a"])
+    assert again.statistics_.seen == (again + again).statistics_.seen == SeenRanges()

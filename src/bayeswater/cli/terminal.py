@@ -41,6 +41,7 @@ OPTIONS = {
     ", or name those to read with bayeswater.local_rows(source, columns=[...])": "",
     "a larger tolerance=": "a larger --tolerance",
     "bad_rows='pad'": "--bad-rows pad",
+    "whole_rows=True": "--whole-rows",
     "or give a query=...": "or give a --query",
     "bin it: pandas.qcut(y, 3)": "bin it: --target-bins 3",
     "take unseen='ignore' for": "take --unseen ignore for",

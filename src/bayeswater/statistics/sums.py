@@ -60,6 +60,8 @@ Ends = Mapping[str, float]
 class SeenRanges:
     """The least and the largest number of columns, as far as they are known.
 
+    An end that was forgotten is `lost`: no row that is added makes it known again, since others may lie beyond it.
+
     >>> SeenRanges({"age": 19.0}, {"age": 75.0}) + SeenRanges({"age": 18.0}, {"age": 60.0})
     SeenRanges(low={'age': 18.0}, high={'age': 75.0})
     >>> SeenRanges({"age": 18.0}, {"age": 75.0}) - SeenRanges({"age": 18.0}, {"age": 60.0})
@@ -68,6 +70,7 @@ class SeenRanges:
 
     low: Ends = field(default_factory=dict)
     high: Ends = field(default_factory=dict)
+    lost: frozenset[tuple[str, str]] = field(default=frozenset(), repr=False, compare=False)  # side, column
 
     @classmethod
     def of(cls, columns: Iterable[tuple[str, tuple[Array, ...]]]) -> "SeenRanges":
@@ -90,19 +93,26 @@ class SeenRanges:
         return cls({names[j]: float(low[j]) for j in known}, {names[j]: float(high[j]) for j in known})
 
     def __add__(self, other: "SeenRanges") -> "SeenRanges":
-        return SeenRanges(_outermost(min, self.low, other.low), _outermost(max, self.high, other.high))
+        lost = self.lost | other.lost
+        low, high = _outermost(min, self.low, other.low), _outermost(max, self.high, other.high)
+        return SeenRanges(low, high)._without(lost) if lost else SeenRanges(low, high)
 
     def __sub__(self, other: "SeenRanges") -> "SeenRanges":
-        return SeenRanges(
-            {name: end for name, end in self.low.items() if not other.low.get(name, np.inf) <= end},
-            {name: end for name, end in self.high.items() if not other.high.get(name, -np.inf) >= end},
-        )
+        lows = {("low", name) for name, end in self.low.items() if other.low.get(name, np.inf) <= end}
+        highs = {("high", name) for name, end in self.high.items() if other.high.get(name, -np.inf) >= end}
+        return self._without(self.lost | lows | highs)
+
+    def _without(self, lost: frozenset[tuple[str, str]]) -> "SeenRanges":
+        """Give it with some ends lost."""
+        low = {name: end for name, end in self.low.items() if ("low", name) not in lost}
+        high = {name: end for name, end in self.high.items() if ("high", name) not in lost}
+        return SeenRanges(low, high, lost)
 
     def only(self, names: Iterable[str]) -> "SeenRanges":
         """Keep the ranges of some columns."""
         kept = set(names)
         low, high = ({name: end for name, end in ends.items() if name in kept} for ends in (self.low, self.high))
-        return SeenRanges(low, high)
+        return SeenRanges(low, high, frozenset(own for own in self.lost if own[1] in kept))
 
     def within(self, name: str, means: Array, *, is_log: bool = False) -> tuple[float, float]:
         """Give the range of a column; where an end is not known, the outermost of its class means.

@@ -183,8 +183,9 @@ def described_sums(sums: Sums[Any]) -> tuple[Document, dict[str, Array]]:
         document = {"columns": written_states(columns.schema) if is_table else columns.names and list(columns.names)}
         arrays = columns.to_arrays()
     document["classes"] = CODEC.encode(sums.classes, "a class")
-    if sums.seen != SeenRanges():
-        document[SEEN] = [dict(sums.seen.low), dict(sums.seen.high)]
+    if sums.seen != SeenRanges() or sums.seen.lost:
+        lost = [sorted(map(list, sums.seen.lost))] if sums.seen.lost else []
+        document[SEEN] = [dict(sums.seen.low), dict(sums.seen.high), *lost]
     return document, {"class_count": sums.class_count.count} | {COLUMNS + name: a for name, a in arrays.items()}
 
 
@@ -220,13 +221,20 @@ def restored_sums(
 
 def _seen(written: Any) -> SeenRanges:
     """Read from where to where numbers were seen; files of before it was kept do not say."""
-    ends: list[dict[str, float]] = written if isinstance(written, list) else []
-    are_ends = all(isinstance(end, dict) and all(map(_is_finite, end.values())) for end in ends)
-    require(are_ends and len(ends) == 2, f"the ranges of its columns are {shortened(written)}")
+    parts = written if isinstance(written, list) else []
+    ends: list[dict[str, float]] = parts[:2]
+    are_ends = len(ends) == 2 and all(isinstance(end, dict) and all(map(_is_finite, end.values())) for end in ends)
+    lost = parts[2] if len(parts) == 3 else []
+    are_lost = isinstance(lost, list) and len(parts) <= 3 and all(map(_is_lost, lost))
+    require(are_ends and are_lost, f"the ranges of its columns are {shortened(written)}")
     low, high = ends
     crossed = [name for name in low if name in high and low[name] > high[name]]
     require(not crossed, f"the range of column {shortened(crossed[:1])} ends before it begins")
-    return SeenRanges(low, high)
+    return SeenRanges(low, high, frozenset((side, name) for side, name in lost))
+
+
+def _is_lost(end: Any) -> bool:
+    return isinstance(end, list) and len(end) == 2 and end[0] in ("low", "high") and isinstance(end[1], str)
 
 
 def _is_finite(number: Any) -> bool:
