@@ -21,6 +21,7 @@ __all__ = ["answers", "numbers", "states"]
 
 ANSWERS = Path(__file__).with_suffix(".json")
 KINDS = {"g2": "mi", "chi2": "x2", "mi-sh": "mi-sh", "cor": "cor", "zf": "zf", "mi-g": "mi-g"}
+KINDS |= {name: name for name in ("mi-adf", "x2-adf", "jt")}
 
 
 class Tested(NamedTuple):
@@ -30,7 +31,7 @@ class Tested(NamedTuple):
     table: int
     columns: list[int]
     statistic: float
-    degrees_of_freedom: float
+    degrees_of_freedom: float | None
     p_value: float
 
 
@@ -53,17 +54,21 @@ def main(n_each: int = 100) -> None:
 
     found = []
     for kind, theirs in KINDS.items():
-        for seed in range(n_each):
+        for seed in range(n_each if kind != theirs or kind in ("mi-sh", "cor", "zf", "mi-g") else 30):
             rng = np.random.default_rng([seed, len(theirs)])
             table = int(rng.integers(12))
             of_numbers = kind in ("cor", "zf", "mi-g")
             frame = pd.DataFrame(numbers(table).T if of_numbers else states(table)[0].T.astype(str)).add_prefix("v")
             frame = frame if of_numbers else frame.astype("category")
+            if kind == "jt":
+                frame = frame.apply(lambda column: column.cat.as_ordered())
             columns = rng.permutation(frame.shape[1])[: rng.integers(2, 5)].tolist()
             x, y, *given = (f"v{at}" for at in columns)
             said = pybnlearn.ci_test(frame, x, y, sx=given or None, test=theirs)
-            figures = said["statistic"][theirs], said["parameter"]["df"], said["p.value"]
-            found.append(Tested(kind, table, columns, *map(float, figures)))
+            degrees = None if kind == "jt" else float(said["parameter"]["df"])
+            found.append(
+                Tested(kind, table, columns, float(said["statistic"][theirs]), degrees, float(said["p.value"]))
+            )
     ANSWERS.write_text("[\n" + ",\n".join(map(json.dumps, found)) + "\n]\n")
 
 

@@ -43,8 +43,8 @@ def learn(
     method: Annotated[
         str,
         Parameter(
-            help="auto, hill_climb, tabu, order, exact or tree; by tests pc, grow_shrink, iamb, inter_iamb, mmpc or "
-            "aracne; or both, mmhc."
+            help="auto, hill_climb, tabu, order, exact or tree; by tests pc, grow_shrink, iamb, inter_iamb, "
+            "iamb_fdr, mmpc, si_hiton_pc or aracne; or both, mmhc or rsmax2."
         ),
     ] = "auto",
     require: Annotated[list[str] | None, Parameter(help='Arcs that must be there, as "age -> income".')] = None,
@@ -57,6 +57,11 @@ def learn(
     ] = None,
     restarts: Annotated[int, Parameter(help="Climbs from perturbed graphs, of hill_climb and tabu.")] = 0,
     tabu_length: Annotated[int, Parameter(help="Of tabu: graphs that it does not come back to.")] = 30,
+    test: Annotated[
+        str | None,
+        Parameter(help="Of searches by tests: g2, chi2, mi-sh, ...; with --numbers gaussian mi-cg, cor, ..."),
+    ] = None,
+    significance: Annotated[float, Parameter(help="Of searches by tests: p-value up to which columns depend.")] = 0.05,
     seed: Annotated[int, Parameter(help="Seed of everything random.")] = 0,
     column: Annotated[
         list[str] | None,
@@ -102,6 +107,8 @@ def learn(
                 time_limit=time_limit,
                 restarts=restarts,
                 tabu_length=tabu_length,
+                significance=significance,
+                test=test,
                 seed=seed,
                 numbers=numbers,
                 discretize=discretize,

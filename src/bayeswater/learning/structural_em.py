@@ -278,7 +278,7 @@ def find_graph(
         ),
         start=knowledge.start if start is None else start,
         weight=weight,
-        weigh_copies=method in (*BY_TESTS, "mmhc"),
+        weigh_copies=method in (*BY_TESTS, "mmhc", "rsmax2"),
         seed=seed,
         watch=clock.step,
     )

@@ -7,13 +7,17 @@ The Markov blanket of x are its parents, its children and their other parents: g
 | grow_shrink | any that depends on x given the blanket so far joins; then any that does not leaves (Margaritis 2003) |
 | iamb | each time the one that depends most joins; in the end others leave (Tsamardinos et al. 2003) |
 | inter_iamb | the same, and others leave after each that joins |
+| iamb_fdr | as many join as hold the expected share of false members below the significance (Pena 2008) |
+| si_hiton_pc | parents and children alone: the strongest joins first, if no set of those so far parts it from x |
 | mmpc | parents and children alone: that one joins whose weakest dependence, given any of those so far, is strongest |
 
-MMPC is by Tsamardinos, Brown and Aliferis (2006). In the end those leave whom a set of the others parts from x.
+MMPC is by Tsamardinos, Brown and Aliferis (2006), SI-HITON-PC by Aliferis et al. (2010). In both, those leave in the
+end whom a set of the others parts from x.
 
 Two are near each other where each is in the blanket of the other. Those whom a set out of the smaller blanket parts are
 no neighbours. Then a -> c <- b where a and b are not joined, both are joined to c, and no set with c in it, the others
-out of the smaller blanket, parts a and b. All else, and what MMPC leaves, is directed as in `structure.pc_stable`.
+out of the smaller blanket, parts a and b. All else, and what is found of parents and children alone, is directed as in
+`structure.pc_stable`.
 
 Among equal p-values the variable of the first column goes first, as in R's bnlearn; so the order of columns may show.
 
@@ -116,6 +120,22 @@ def inter_iamb(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> 
     return iamb(ask, x, others, fixed, inter=True)
 
 
+def iamb_fdr(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> set[int]:
+    """IAMB whose bound on p-values holds the expected share of false members below the significance."""
+    blanket, been = set(fixed), set[frozenset[int]]()
+    price = len(others) * sum(1 / k for k in range(1, len(others) + 1))  # whatever tests depend on each other
+    while frozenset(blanket) not in been:
+        been.add(frozenset(blanket))
+        ranked = sorted((ask.p_value(y, x, blanket - {y}), y) for y in others)
+        passed = {y for rank, (p, y) in enumerate(ranked, 1) if p * price / rank <= ask.significance}
+        order = [y for _, y in ranked]
+        if old := [y for y in order if y in blanket and y not in passed | fixed]:
+            blanket.discard(old[-1])
+        elif new := [y for y in order if y in passed and y not in blanket]:
+            blanket.add(new[0])
+    return blanket
+
+
 def _leave(ask: TestAnswers, x: int, blanket: set[int], joined: list[int]) -> None:
     """Let those leave, the first that joined first, that do not depend given the others."""
     for y in list(joined):
@@ -136,7 +156,26 @@ def mmpc(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> set[in
     return {y for y in found if y in fixed or ask.weakest(x, y, found - {y}, set()) <= ask.significance}
 
 
-BLANKETS: dict[str, Blanket] = {"grow_shrink": grow_shrink, "iamb": iamb, "inter_iamb": inter_iamb, "mmpc": mmpc}
+def hiton(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> set[int]:
+    """Let variables join, the strongest dependence on x first, whom no set of those so far parts from it."""
+    found = set(fixed)
+    free = {y: ask.p_value(y, x, set()) for y in others if y not in found}
+    for y in sorted((y for y, p in free.items() if p <= ask.significance), key=free.__getitem__):
+        if ask.weakest(x, y, found, set()) <= ask.significance:
+            found.add(y)
+    return {y for y in found if y in fixed or ask.weakest(x, y, found - {y}, set()) <= ask.significance}
+
+
+BLANKETS: dict[str, Blanket] = {
+    "grow_shrink": grow_shrink,
+    "iamb": iamb,
+    "inter_iamb": inter_iamb,
+    "iamb_fdr": iamb_fdr,
+    "mmpc": mmpc,
+    "si_hiton_pc": hiton,
+}
+PARENTS_AND_CHILDREN = ("mmpc", "si_hiton_pc")
+"""Those that find no blankets."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +192,7 @@ class Surroundings:
         known = [set(np.flatnonzero(own).tolist()) for own in knowledge.required | knowledge.required.T]
         others = [[y for y in range(n) if y != x] for x in range(n)]
         blankets = [BLANKETS[method](ask, x, others[x], known[x]) for x in range(n)]
-        if method != "mmpc":
+        if method not in PARENTS_AND_CHILDREN:
             blankets = mutual(blankets)
         allowed = knowledge.allowed | knowledge.allowed.T
         near = [{y for y in own if allowed[x, y] and x in blankets[y]} for x, own in enumerate(blankets)]
@@ -188,7 +227,9 @@ def by_blankets(
     graph.direct_known(knowledge)
     partings = Partings(test, significance)
     # Parents and children tell not of blankets: a set that parts two is looked for among the neighbours of either.
-    meeting = tested_v_structures(graph, partings, watch) if method == "mmpc" else _meeting(graph, ask, around)
+    meeting = (
+        tested_v_structures(graph, partings, watch) if method in PARENTS_AND_CHILDREN else _meeting(graph, ask, around)
+    )
     direct(graph, meeting)
     return graph, len(ask.of) + partings.n_tests
 
@@ -212,11 +253,13 @@ def _meeting(graph: PartlyDirected, ask: TestAnswers, around: Surroundings) -> I
                 yield p_value, a, c, b
 
 
-def nearby(test: PairTest, knowledge: Knowledge, significance: float, watch: Watch = lambda: True) -> tuple[Array, int]:
-    """Say which arcs MMPC leaves open, or are required: (n, n) [parent, child]; and the number of tests made."""
+def nearby(
+    test: PairTest, knowledge: Knowledge, significance: float, watch: Watch = lambda: True, method: str = "mmpc"
+) -> tuple[Array, int]:
+    """Say which arcs tests leave open, or are required: (n, n) [parent, child]; and the number of tests made."""
     ask = TestAnswers(test, significance, watch)
     square = np.zeros_like(knowledge.allowed)
-    for x, own in enumerate(Surroundings.of(ask, knowledge, "mmpc").neighbours):
+    for x, own in enumerate(Surroundings.of(ask, knowledge, method).neighbours):
         square[x, list(own)] = True
     return square & knowledge.allowed, len(ask.of)
 

@@ -5,11 +5,14 @@ Of states, by the counts n_xyz of z's configurations:
     g2           2 sum of n_xyz ln(n_xyz n_z / (n_xz n_yz)), which is 2 N times the mutual information
     chi2         sum of (n_xyz - e)^2 / e, e = n_xz n_yz / n_z
     mi-sh        g2 of shares that are shrunk to even ones (Hausser and Strimmer 2009)
+    mi-adf       g2, and x2-adf chi2, with the degrees of freedom of the states that occur in each configuration
     permutation  g2 among tables drawn at random with the same n_xz and n_yz
+    jt           how often y rises with x, by the order of their states (Jonckheere and Terpstra): nearly normal
 
-The first three follow the chi-squared distribution of (r_x - 1)(r_y - 1) q degrees of freedom, q the configurations of
-z that the domains allow. With few rows for so many cells nothing can be shown, and the test says "independent". The
-p-value of the last is the share of tables that depart as far, the one that was seen among them: it is never zero.
+g2, chi2 and mi-sh follow the chi-squared distribution of (r_x - 1)(r_y - 1) q degrees of freedom, q the configurations
+of z that the domains allow. With few rows for so many cells nothing can be shown, and the test says "independent";
+mi-adf and x2-adf say so wherever there are fewer than five rows for a cell. The p-value of a permutation test is the
+share of tables that depart as far, the one that was seen among them: it is never zero.
 
 Of numbers, by the correlation r of what x and y have beyond linear functions of z, k columns, in N rows:
 
@@ -19,7 +22,7 @@ Of numbers, by the correlation r of what x and y have beyond linear functions of
     mi-g-sh      mi-g of covariances that are shrunk to 0 (Schaefer and Strimmer 2005)
 
 Of both together "mi-cg" and "lr-cg" compare likelihoods: see `structure.number_tests`. All but "lr-cg" are tests of
-R's bnlearn: mi, x2, mi-sh, mc-mi, cor, zf, mi-g, mi-g-sh and mi-cg.
+R's bnlearn, where g2 is called mi, chi2 x2, and permutation mc-mi: these names are known, too.
 """
 
 from collections.abc import Sequence
@@ -34,14 +37,22 @@ from bayeswater.limits import require_table_bytes
 from bayeswater.structure.local_scores import numbered
 from bayeswater.typing import Array
 
-TESTS_OF_STATES = ("g2", "chi2", "mi-sh", "permutation")
+TESTS_OF_STATES = ("g2", "chi2", "mi-sh", "mi-adf", "x2-adf", "permutation", "jt")
 TESTS_OF_NUMBERS = ("cor", "zf", "mi-g", "mi-g-sh")
+
+ROWS_FOR_A_CELL = 5
+"""Rows for each cell below which "mi-adf" and "x2-adf" say "independent"."""
 
 AS_FAR = 1e-9
 """Share of a statistic within which another one is the same."""
 
 LINEAR = 1e-10
 """Share of the length of a column below which what others leave of it is rounding."""
+
+
+def named_test(test: str) -> str:
+    """Give the name that a test has here, of that in R's bnlearn."""
+    return {"mi": "g2", "x2": "chi2", "mc-mi": "permutation"}.get(str(test), test)
 
 
 class Departure(NamedTuple):
@@ -102,17 +113,23 @@ class IndependenceTest:
         r_x, r_y = int(self.n_states[x]), int(self.n_states[y])
         q = float(np.prod(self.n_states[list(given)], dtype=np.float64))
         degrees = (r_x - 1) * (r_y - 1) * q
-        is_drawn = self.kind == "permutation"
+        has_none = self.kind in ("permutation", "jt")
         if degrees == 0:
-            return Departure(0.0, None if is_drawn else 0.0, 1.0)
+            return Departure(0.0, None if has_none else 0.0, 1.0)
         count = self._counts(x, y, given)  # (configurations, r_x, r_y)
-        if is_drawn:
+        if self.kind == "jt":
+            return _trend(count)
+        if self.kind == "permutation":
             statistic = _g2(count)
             return Departure(statistic, None, self._share_as_far(count, statistic, (x, y, *given)))
+        if self.kind.endswith("-adf"):
+            degrees = float(np.prod([((count.sum(axis=k) > 0).sum(axis=1) - 1).clip(0) for k in (1, 2)], axis=0).sum())
+            if count.sum() < ROWS_FOR_A_CELL * q * r_x * r_y:
+                return Departure(0.0, degrees, 1.0)
         if self.kind == "mi-sh":
             statistic = _g2(_shrunk(count, q * r_x * r_y))
         else:
-            statistic = _g2(count) if self.kind == "g2" else _chi2(count)
+            statistic = _g2(count) if self.kind in ("g2", "mi-adf") else _chi2(count)
         return Departure(statistic, degrees, float(chdtrc(degrees, statistic)))
 
     def _counts(self, x: int, y: int, given: Sequence[int]) -> Array:
@@ -154,6 +171,28 @@ def _chi2(count: Array) -> float:
     expected = share[:, :, None] * of_y[:, None, :]
     off = (count - expected) ** 2
     return float(np.divide(off, expected, out=np.zeros_like(expected), where=expected > 0).sum())
+
+
+def _trend(count: Array) -> Departure:
+    """Pairs of rows in which y rises with x, less those expected, in standard deviations that allow for ties."""
+    above = np.flip(np.cumsum(np.flip(count, axis=2), axis=2), axis=2) - count / 2  # a tie counts half
+    later = np.flip(np.cumsum(np.flip(above, axis=1), axis=1), axis=1) - above
+    rising = float((count * later).sum())
+    of_x, of_y, n = count.sum(axis=2), count.sum(axis=1), count.sum(axis=(1, 2))
+
+    def falling(counts: Array, k: int) -> Array:
+        return np.prod([counts - j for j in range(k)], axis=0)
+
+    def spread(counts: Array) -> Array:
+        return falling(counts, 2) * (2 * counts + 5)
+
+    variance = (spread(n) - spread(of_x).sum(axis=1) - spread(of_y).sum(axis=1)) / 72
+    for k, share in ((3, 36.0), (2, 8.0)):
+        pairs = falling(of_x, k).sum(axis=1) * falling(of_y, k).sum(axis=1)
+        variance += np.divide(pairs, share * falling(n, k), out=np.zeros_like(n), where=falling(n, k) > 0)
+    expected, scale = float((n**2 - (of_x**2).sum(axis=1)).sum()) / 4, float(np.sqrt(variance.sum()))
+    z = (rising - expected) / scale if scale > 0 else 0.0
+    return Departure(z, None, float(erfc(abs(z) / np.sqrt(2.0))))
 
 
 def _shrunk(count: Array, n_cells: float) -> Array:

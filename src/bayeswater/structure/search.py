@@ -8,8 +8,8 @@
 | exact | the best graph of all, proven; for few variables; what it will cost is logged before it begins |
 | tree | the best tree (Chow and Liu) |
 | pc | the graph that tests of independence leave (`structure.pc_stable`); no score is searched for |
-| grow_shrink, iamb, inter_iamb, mmpc | the same by what is near each variable (`structure.blankets`) |
-| mmhc | a hill climb among the arcs that mmpc leaves |
+| grow_shrink, iamb, inter_iamb, iamb_fdr, mmpc, si_hiton_pc | the same by what is near each (`structure.blankets`) |
+| mmhc, rsmax2 | a hill climb among the arcs that mmpc leaves, or any other of these |
 | aracne | all pairs but the weakest of any three (`structure.blankets`) |
 | auto | exact where it is cheap, order otherwise |
 
@@ -40,8 +40,11 @@ from bayeswater.structure.pc_stable import pc_stable
 BY_TESTS = ("pc", *BLANKETS, "aracne")
 """Searches that only test, and score nothing."""
 
-METHODS = ("auto", "hill_climb", "tabu", "order", "exact", "tree", *BY_TESTS, "mmhc")
+METHODS = ("auto", "hill_climb", "tabu", "order", "exact", "tree", *BY_TESTS, "mmhc", "rsmax2")
 """Names of the searches."""
+
+NAMES_OF_BNLEARN = {"hc": "hill_climb", "gs": "grow_shrink", "pc_stable": "pc"}
+"""Names of the same searches in R's bnlearn, but for points and underscores."""
 
 THROWS = 200
 """Throws about the best graph that `order` makes when it has no time limit."""
@@ -141,6 +144,7 @@ def search(
     tabu_length: int = TABU,
     significance: float = 0.05,
     test: str = "g2",
+    restrict: str = "si_hiton_pc",
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Search:
@@ -156,11 +160,13 @@ def search(
     restarts, perturb : of "hill_climb" and "tabu": how often to climb again, and after how many random changes
     tabu_length : of "tabu": graphs that it does not come back to, and steps that lose after which it ends
     significance, test : probability below which a departure from independence counts, and one of `TESTS_OF_STATES`
+    restrict : of "rsmax2": the search by blankets that says which arcs are open
     seed : of everything random
     progress : called with every new best
     """
-    if method not in METHODS:
-        raise ParameterError(f"method is {method!r}; choose one of {', '.join(METHODS)}")
+    method = checked_method(method)
+    if restrict not in BLANKETS:
+        raise ParameterError(f"restrict is {restrict!r}; choose one of {', '.join(BLANKETS)}")
     way = SearchClock(time_limit, progress)
     start = knowledge.start if start is None else start
     method, cost = settled(method, knowledge), forecast(knowledge)
@@ -177,8 +183,10 @@ def search(
         stopped = "it is proven that no graph scores higher"
     elif method in BY_TESTS:
         found, pattern, n_steps, stopped = _tests(local_scores, knowledge, way, method, significance, test, seed)
-    elif method == "mmhc":
-        near, n_tests = nearby(tests_of(local_scores, test, seed), knowledge, significance, way.goes_on)
+    elif method in ("mmhc", "rsmax2"):
+        tests = tests_of(local_scores, test, seed)
+        restrict = "mmpc" if method == "mmhc" else restrict
+        near, n_tests = nearby(tests, knowledge, significance, way.goes_on, restrict)
         among = replace(knowledge, allowed=near)
         found, n_steps, scores, ended = _climbs(
             local_scores, among, way, tabu, knowledge.start, restarts, perturb, seed
@@ -202,6 +210,15 @@ def search(
         str(cost) if method == "exact" else "",
         pattern,
     )
+
+
+def checked_method(method: str) -> str:
+    """Give the name that a search has here, or refuse one that is not known."""
+    plain = str(method).replace(".", "_")
+    name = NAMES_OF_BNLEARN.get(plain, plain)
+    if name not in METHODS:
+        raise ParameterError(f"method is {method!r}; choose one of {', '.join(METHODS)}")
+    return name
 
 
 def settled(method: str, knowledge: Knowledge) -> str:

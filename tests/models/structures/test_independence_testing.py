@@ -26,6 +26,22 @@ def test_rows_count_that_have_all_cells_of_the_columns_named(test):
     assert (found.degrees_of_freedom is None) == (test == "permutation")
 
 
+def test_tests_of_bnlearn_are_known_by_its_names():
+    data = frame()
+    for theirs, ours in (("mi", "g2"), ("x2", "chi2"), ("mc-mi", "permutation")):
+        assert independence_test(data, "size", "weight", test=theirs) == independence_test(
+            data, "size", "weight", test=ours
+        )
+
+
+def test_a_trend_is_told_by_the_order_of_states():
+    rising = pd.DataFrame({"dose": [0, 0, 1, 1, 2, 2] * 5, "pain": [0, 1, 1, 2, 2, 3] * 5})
+    found = independence_test(rising, "dose", "pain", test="jt", columns=dict.fromkeys(rising, "categorical"))
+    assert found.statistic > 4 and found.degrees_of_freedom is None
+    falling = independence_test(-rising, "dose", "pain", test="jt", columns=dict.fromkeys(rising, "categorical"))
+    assert falling.statistic == pytest.approx(found.statistic)
+
+
 def test_states_given_are_complete_too_and_the_claim_is_written_out():
     found = independence_test(frame(), "size", "weight", given=["kind"], columns={"size": {"bins": 3}})
     assert found.n_rows == 53

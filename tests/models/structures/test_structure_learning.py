@@ -333,3 +333,17 @@ def test_a_tabu_search_ends_after_as_many_losing_steps_as_it_is_told():
         "12 steps brought nothing better",
     )
     assert short.search.n_steps < long.search.n_steps
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [("hc", "hill_climb"), ("gs", "grow_shrink"), ("pc.stable", "pc")])
+def test_searches_and_tests_are_known_by_their_names_in_bnlearn(theirs, ours):
+    named, own = learn_structure(frame(), method=theirs, test="x2"), learn_structure(frame(), method=ours, test="chi2")
+    assert named.search.method == ours and named.graph == own.graph
+
+
+def test_a_climb_among_the_arcs_of_another_search_keeps_to_them():
+    found = learn_structure(frame(), method="rsmax2", restrict="iamb")
+    near = {frozenset(arc) for arc in learn_structure(frame(), method="iamb").graph.edges()}
+    assert found.graph.n_edges and {frozenset(arc) for arc in found.graph.edges()} <= near
+    with pytest.raises(ParameterError, match="restrict is 'pc'; choose one of grow_shrink"):
+        learn_structure(frame(), method="rsmax2", restrict="pc")

@@ -24,7 +24,7 @@ from bayeswater.structure.knowledge import Arcs, Knowledge
 from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.notation import quoted
 from bayeswater.structure.scores import as_score
-from bayeswater.structure.search import METHODS
+from bayeswater.structure.search import checked_method
 from bayeswater.typing import Array, is_number
 
 MOST_PAIRS = 20
@@ -180,8 +180,7 @@ def bootstrap_structure(
     if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
         raise ParameterError(f"n is {n!r}; give the number of repetitions, 1 or more")
     checked_seed(seed)
-    if method not in METHODS:
-        raise ParameterError(f"method is {method!r}; choose one of {', '.join(METHODS)}")
+    method = checked_method(method)
     table: StateTable | NumbersAndStates
     scores: Callable[[Array, Array], FamilyScores]
     if is_mixed(numbers, score):

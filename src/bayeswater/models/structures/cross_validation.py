@@ -19,6 +19,7 @@ from bayeswater.models.structures.structure_learning import checked_seed, learn_
 from bayeswater.statistics.category_counts import joint_counts
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.hill_climbing import Parents
+from bayeswater.structure.independence import named_test
 from bayeswater.structure.knowledge import Arcs, Knowledge
 from bayeswater.structure.scores import as_score
 from bayeswater.typing import Array, is_number
@@ -161,7 +162,7 @@ def cross_validate_structure(
         table = states = StateTable.of(data, discretize, columns, nodes=() if fixed is None else fixed.names)
         require_complete(states)
         knowledge = Knowledge.of(states.names, required, forbidden, tiers, max_parents)
-        settings["test"] = test or "g2"
+        settings["test"] = named_test(test or "g2")
         scored_by = as_score(score, graph_prior)
 
         def parents_by(kept: Array) -> Parents:

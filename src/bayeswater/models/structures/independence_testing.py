@@ -18,6 +18,7 @@ from bayeswater.structure.independence import (
     Departure,
     IndependenceTest,
     correlation_departure,
+    named_test,
 )
 from bayeswater.structure.moment_scores import MomentScore
 from bayeswater.structure.number_tests import MIXED_TESTS, TESTS_OF_BOTH, MixedTest
@@ -81,7 +82,8 @@ def independence_test(
     x, y, given : str, str, iterable of str
         Names of columns.
     test : str, default "g2"
-        Of states "g2", "chi2", "mi-sh" or "permutation"; of numbers "cor", "zf", "mi-g" or "mi-g-sh": see
+        Of states "g2", "chi2", "mi-sh", "mi-adf", "x2-adf", "permutation" or, if they have an order, "jt" (bnlearn's
+        names, as "mi" and "x2", are known, too); of numbers "cor", "zf", "mi-g" or "mi-g-sh": see
         `bayeswater.structure.independence`; of both bnlearn's "mi-cg", or "lr-cg", in which the order of x and y does
         not show: see `bayeswater.structure.number_tests`.
     n_permutations, seed : int, int
@@ -111,6 +113,7 @@ def independence_test(
     >>> independence_test(frame, "rain", "wet")
     g2 of rain ⊥ wet: statistic 15.5348, degrees of freedom 1, p-value 8.1e-05, rows 36
     """
+    test = named_test(test)
     if test not in (*TESTS_OF_STATES, *MIXED_TESTS):
         raise ParameterError(f"test is {test!r}; choose one of {', '.join((*TESTS_OF_STATES, *MIXED_TESTS))}")
     if not isinstance(n_permutations, int | np.integer) or isinstance(n_permutations, bool) or n_permutations < 1:
@@ -179,7 +182,7 @@ def _of_both(
 def _numbers(frame: Any, names: list[str], test: str) -> Array:
     """Columns (n_columns, n_rows) of the rows that have all cells."""
     read = read_frame(frame)
-    way_out = f"{test!r} is a test of numbers: take 'g2', 'chi2', 'mi-sh' or 'permutation'"
+    way_out = f"{test!r} is a test of numbers: take one of {', '.join(TESTS_OF_STATES)}"
     values = np.array([numeric_column(read, name, way_out) for name in names], dtype=np.float64)
     if np.isinf(values).any():
         raise DataError(f"column {names[int(np.argmax(np.isinf(values).any(axis=1)))]!r} has an infinite cell")

@@ -23,7 +23,7 @@ from bayeswater.networks.drawing import to_svg
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import EquivalenceClass, equivalence_class
 from bayeswater.structure.family_scores import FamilyScores
-from bayeswater.structure.independence import TESTS_OF_STATES
+from bayeswater.structure.independence import TESTS_OF_STATES, named_test
 from bayeswater.structure.knowledge import Arcs, Knowledge
 from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.moment_scores import MomentScore, as_moment_score
@@ -32,7 +32,7 @@ from bayeswater.structure.number_tests import MIXED_TESTS
 from bayeswater.structure.order_search import TABU
 from bayeswater.structure.score_bounds import ScoreBound, score_bound
 from bayeswater.structure.scores import Score, as_score
-from bayeswater.structure.search import BY_TESTS, Search, search
+from bayeswater.structure.search import BY_TESTS, Search, checked_method, search
 from bayeswater.typing import is_number
 
 MOST_DRAWN = 60
@@ -275,6 +275,7 @@ def learn_structure(
     tabu_length: int = TABU,
     significance: float = 0.05,
     test: str | None = None,
+    restrict: str = "si_hiton_pc",
     seed: int = 0,
     numbers: str | None = None,
     discretize: str = "equal_frequency",
@@ -296,7 +297,8 @@ def learn_structure(
         counts (configurations that rows have, n_states) of a variable with its parents.
     method : str, default "auto"
         "auto", "hill_climb", "tabu", "order", "exact", "tree", by tests "pc", "grow_shrink", "iamb", "inter_iamb",
-        "mmpc" or "aracne", or both "mmhc"; see `bayeswater.structure.search`.
+        "iamb_fdr", "mmpc", "si_hiton_pc" or "aracne", or both "mmhc" or "rsmax2"; bnlearn's names ("hc", "gs",
+        "pc.stable", ...) are known, too; see `bayeswater.structure.search`.
     graph_prior : str or pair, default "uniform"
         With marginal likelihoods, how likely arcs are beforehand: "uniform", "variable_selection" or "marginal", or
         ("marginal", probability); see `bayeswater.structure.scores`.
@@ -317,8 +319,10 @@ def learn_structure(
         bnlearn takes 10.
     significance, test : float, str
         Of searches by tests: probability below which a departure from independence counts, and "g2" (default), "chi2",
-        "mi-sh" or "permutation"; where numbers stay numbers "mi-cg" (default) or "lr-cg", and of numbers alone "cor",
-        "zf", "mi-g" or "mi-g-sh".
+        "mi-sh", "mi-adf", "x2-adf", "permutation" or "jt" (see `independence_test`); where numbers stay
+        numbers "mi-cg" (default) or "lr-cg", and of numbers alone "cor", "zf", "mi-g" or "mi-g-sh".
+    restrict : str, default "si_hiton_pc"
+        Of "rsmax2": the search by tests that says among which arcs the climb is made, any but "pc" and "aracne".
     seed : int, default 0
         Seed of everything random. Without a time limit the same seed gives the same graph.
     numbers : {"states", "gaussian"}, optional
@@ -382,8 +386,8 @@ def learn_structure(
         raise ParameterError(f"tabu_length is {tabu_length!r}; give a whole number of graphs, 1 or more")
     if not isinstance(perturb, int | np.integer) or isinstance(perturb, bool) or perturb < 1:
         raise ParameterError(f"perturb is {perturb!r}; give a whole number of changes, 1 or more")
-    mixed = is_mixed(numbers, score, test)
-    test = ("mi-cg" if mixed else "g2") if test is None else test
+    method, mixed = checked_method(method), is_mixed(numbers, score, test)
+    test = ("mi-cg" if mixed else "g2") if test is None else named_test(test)
     known_tests = MIXED_TESTS if mixed else TESTS_OF_STATES
     if test not in known_tests:
         raise ParameterError(f"test is {test!r}; choose one of {', '.join(known_tests)}")
@@ -393,6 +397,7 @@ def learn_structure(
         "tabu_length": int(tabu_length),
         "significance": significance,
         "test": test,
+        "restrict": restrict,
         "seed": seed,
         "progress": progress,
     }
