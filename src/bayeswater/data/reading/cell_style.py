@@ -171,22 +171,17 @@ def holds_strings(kind: "pa.DataType") -> bool:
 
 
 def half_width(strings: "pa.Array") -> "pa.Array":
-    """Write digits, the marks among them and units in the narrow form, where some are as wide as a Chinese character.
+    """Write digits and the marks among them in the narrow form, where some are as wide as a Chinese character.
 
     >>> import pyarrow
-    >>> half_width(pyarrow.array(["２０２３／１２／３１", None, "￥7"])).to_pylist()
-    ['2023/12/31', None, '¥7']
+    >>> half_width(pyarrow.array(["２０２３／１２／３１", None, "7"])).to_pylist()
+    ['2023/12/31', None, '7']
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     written = memoryview(strings.buffers()[-1] or b"").tobytes()
-    if written.isascii():
-        return strings
-    for wide, narrow_unit in NARROW_UNITS.items():
-        if wide.encode() in written:
-            strings = pc.replace_substring(strings, pattern=wide, replacement=narrow_unit)
-    if WIDE_BYTES not in written:
+    if written.isascii() or WIDE_BYTES not in written:
         return strings
     if not pc.any(pc.match_substring_regex(strings, "[０-９]")).as_py():
         return strings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeswater.data.reading.cell_style import CellStyle, matching
+from bayeswater.data.reading.cell_style import NARROW_UNITS, CellStyle, matching
 from bayeswater.data.reading.written_dates import bytes_of
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.text_bytes import translate_bytes
@@ -32,6 +32,10 @@ GAPS = {" ": BLANK, "'": "['’]", ",": ",", ".": r"\."}
 
 OF_NUMBER = rf"[-+−–()\d.,'’]+|{BLANK}|[eE][-+]?\d+"
 """What numbers are made of, beside their units."""
+
+UNPLAIN = np.arange(256, dtype=np.uint8)
+UNPLAIN[[*b"-+()0123456789.,' \t"]] = 0
+"""Bytes as they are, but for those of plain numbers, which are dropped."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +72,11 @@ class NumberStyle(CellStyle):
 
     def may_be(self, shape: str) -> bool:
         """Look at what is no part of a number."""
-        return re.sub(OF_NUMBER, "", shape) in ("", *MONEY, *SHARES)
+        return re.sub(OF_NUMBER, "", shape) in ("", *MONEY, *SHARES, *NARROW_UNITS)
 
     def fits(self, strings: "pa.Array", units: "pa.DictionaryArray | None") -> Array:
         """Match numbers with the units that there are: a pattern of all takes long to compile."""
-        there = [] if units is None else units.dictionary.to_pylist()
+        there = [] if units is None else [NARROW_UNITS.get(unit, unit) for unit in units.dictionary.to_pylist()]
         known = sorted({*MONEY, *SHARES}.intersection(there), key=len, reverse=True)
         return matching(strings, number_pattern(self.decimal, self.thousands, "|".join(map(unit_pattern, known))))
 
@@ -120,7 +124,8 @@ class NumberStyle(CellStyle):
 
 def unit_pattern(unit: str) -> str:
     """Describe what stands beside numbers; behind letters a point may stand, as in руб. and kr."""
-    return re.escape(unit) + r"\.?" * unit.isalpha()
+    wide = "".join(wide for wide, narrow in NARROW_UNITS.items() if narrow == unit)
+    return f"[{unit}{wide}]" if wide else re.escape(unit) + r"\.?" * unit.isalpha()
 
 
 def number_pattern(decimal: str, thousands: str, unit: str, *, needs_unit: bool = False) -> str:
@@ -131,6 +136,24 @@ def number_pattern(decimal: str, thousands: str, unit: str, *, needs_unit: bool 
     sign, behind = "[-+−–]?", rf"(?:{BLANK}?(?:{unit}))" + "?" * (not needs_unit) if unit else ""
     before = rf"(?:(?:{unit}){BLANK}?)?" if unit and not needs_unit else ""
     return rf"^(?:(?:{sign}{before}|{before}{sign}){body}{behind}|\({before}{body}{behind}\)|{before}{body}-{behind})$"
+
+
+def units_beside(strings: "pa.Array") -> "pa.DictionaryArray":
+    """Give what stands beside numbers: bytes of plain ones are dropped first, so that few strings are looked at.
+
+    >>> import pyarrow
+    >>> units_beside(pyarrow.array(["$1,200", "7", "−3 €"])).to_pylist()
+    ['$', '', '€']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    written = memoryview(strings.buffers()[2] or b"").tobytes()
+    if strings.offset or not pa.types.is_string(strings.type) or b"e" in written or b"E" in written:  # exponents
+        return pc.replace_substring_regex(strings, pattern=OF_NUMBER, replacement="").dictionary_encode()
+    rest = _translated(strings, UNPLAIN).dictionary_encode()
+    units = pc.replace_substring_regex(rest.dictionary, pattern=OF_NUMBER, replacement="").dictionary_encode()
+    return pa.DictionaryArray.from_arrays(units.indices.take(rest.indices), units.dictionary)
 
 
 def _translated(strings: "pa.Array", table: Array) -> "pa.Array":

@@ -29,9 +29,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswater.data.column_types import Misfit, without_digits
-from bayeswater.data.reading.cell_style import CellStyle, PlainStyle, half_width, holds_strings, matching
+from bayeswater.data.reading.cell_style import (
+    NARROW_UNITS,
+    CellStyle,
+    PlainStyle,
+    half_width,
+    holds_strings,
+    matching,
+)
 from bayeswater.data.reading.date_style import ClockStyle, DateStyle
-from bayeswater.data.reading.number_style import BLANK, MONEY, OF_NUMBER, SHARES, NumberStyle
+from bayeswater.data.reading.number_style import BLANK, MONEY, SHARES, NumberStyle, units_beside
 from bayeswater.data.reading.truth_style import TRUTHS, TruthStyle
 from bayeswater.data.reading.written_as import NOTHING_WRITTEN, NUMBERS, WrittenAs
 from bayeswater.data.reading.written_dates import (
@@ -204,7 +211,7 @@ class StyleSearch:
         if not self._n_values:
             self._tried = self._worth_trying(strings if len(strings) <= TRIED else strings.slice(0, TRIED))
         self._n_values += int(times.sum())
-        units = _units(strings) if _of(NumberStyle, self._tried) else None
+        units = units_beside(strings) if _of(NumberStyle, self._tried) else None
         for tried in self._tried:
             tried.add(strings, times, units)
         self._note(strings, times, units)
@@ -218,7 +225,7 @@ class StyleSearch:
             for style in _possible(self.written)
             if style.kind in self._kinds and (is_said or any(style.may_be(shape) for shape in some if "9" in shape))
         ]
-        units = _units(strings) if _of(NumberStyle, tried) else None
+        units = units_beside(strings) if _of(NumberStyle, tried) else None
         return [one for one in tried if 2 * one.matching(strings, units).sum() >= len(strings)]
 
     def _note(self, strings: "pa.Array", times: Array, units: "pa.DictionaryArray | None") -> None:
@@ -229,15 +236,18 @@ class StyleSearch:
             self._words.update(dict(zip(strings.slice(0, 4 * SHOWN).to_pylist(), times.tolist(), strict=False)))
             self._may_be_truths = len(self._words) < 4 * SHOWN
         if units is not None:
-            self._n_plain += int(times[matching(strings, PLAIN)].sum())
-            self._n_telephone += int(times[matching(strings, TELEPHONE)].sum())
-            self._n_grouped += int(times[matching(strings, THREE_GROUPS)].sum())
-            for mark in self._n_with:
-                self._n_with[mark] += int(times[matching(strings, re.escape(mark))].sum())
+            if self.are_codes:
+                self._n_plain += int(times[matching(strings, PLAIN)].sum())
             self._lengths |= set(pc.utf8_length(strings).unique().to_pylist()[:SHOWN])
+            if len(strings) and strings[0].as_py().startswith("+"):  # all or none
+                self._n_telephone += int(times[matching(strings, TELEPHONE)].sum())
+            if len(self._lengths) == 1:
+                self._n_grouped += int(times[matching(strings, THREE_GROUPS)].sum())
+            for mark in self._n_with:
+                self._n_with[mark] += int(times[np.asarray(pc.match_substring(strings, pattern=mark))].sum())
             n_beside = np.bincount(units.indices, weights=times, minlength=len(units.dictionary)).astype(np.int64)
             for unit, n in zip(units.dictionary.to_pylist()[: 2 * SHOWN], n_beside.tolist(), strict=False):
-                self._units[unit] += n
+                self._units[NARROW_UNITS.get(unit, unit)] += n
             if len(self._long) < 2:
                 self._long |= without_digits(strings)
             if len(self._numbers) < LEAST_NUMBERS:
@@ -295,7 +305,7 @@ class StyleSearch:
         """Say whether what looks like numbers is none: too long for a float64, of telephones, plain in a frame."""
         if len(self._long) > 1 or self.are_telephones:
             return True
-        if self._n_telephone + self._n_grouped == self._n_values and len(self._lengths) == 1:
+        if self._n_grouped == self._n_values and len(self._lengths) == 1:
             return True
         is_plain = self.are_codes and self._n_plain == self._n_values
         return is_plain and not (self._marks and len(self._numbers) >= LEAST_NUMBERS)
@@ -460,10 +470,3 @@ def distinct(cells: "pa.ChunkedArray") -> "tuple[pa.Array, Array]":
 
 def _of(kind: type[CellStyle], tried: list[_Tried]) -> bool:
     return any(isinstance(one.style, kind) for one in tried)
-
-
-def _units(strings: "pa.Array") -> "pa.DictionaryArray":
-    """Give what stands beside numbers: a pattern of all units that there are takes long to compile."""
-    import pyarrow.compute as pc
-
-    return pc.replace_substring_regex(strings, pattern=OF_NUMBER, replacement="").dictionary_encode()

@@ -34,6 +34,9 @@ BEFORE_ZEROS = (b",0", b";0", b"\t0", b"|0", b"\n0", b'"0', b" 0")
 DAYS = 19_000_101, 20_991_231
 """Whole numbers between which all may be days, as 20231231."""
 
+FEW_ROWS = 100
+"""Rows of numbers with points of which one shows that no thousands stand before them, mostly."""
+
 FIRST_ROWS = 10_000
 """Rows of a long file by which styles are found; all others are held against them."""
 
@@ -266,6 +269,9 @@ class WrittenCells:
         if others:
             parsed = parse(dict.fromkeys(others, pa.string()), ("",))
             at_hand |= {name: parsed.column(name) for name in others}
+        for name in self._perhaps_groups.intersection(asked).difference(types):
+            if not _are_groups(at_hand[name].slice(0, FEW_ROWS)):
+                del asked[name]
         cells = pa.table({name: at_hand[name] for name in (*asked, *codes)})
         self._find_codes(cells.select(codes), kinds)
         self._search([cells if all_rows is None else cells.slice(0, FIRST_ROWS)], asked)
@@ -384,6 +390,13 @@ def _are_perhaps_groups(numbers: "pa.ChunkedArray") -> bool:
         return False
     thousandths = np.abs(numbers.drop_null().to_numpy()) * 1000
     return bool(len(thousandths) and (np.abs(thousandths - np.rint(thousandths)) < 1e-6).all())
+
+
+def _are_groups(cells: "pa.ChunkedArray") -> bool:
+    """Say whether each point in numbers has three digits behind it, or more groups of them."""
+    import pyarrow.compute as pc
+
+    return not pc.any(pc.match_substring_regex(cells, pattern=r"\.(?:\d{0,2}|\d{4,})\s*$")).as_py()
 
 
 def has_codes(cells: "pa.ChunkedArray") -> bool:
