@@ -195,6 +195,9 @@ def test_a_row_of_time_stamps_opens_as_it_is(zone, minutes):
     assert len(facts["when"]) == len("2024-01-01" if minutes == 1440 and zone is None else "2024-01-01T00:00:00")
     found = told("row", "posterior", {"facts": facts}, subject)["proba"]
     assert found == pytest.approx(model.predict_proba(frame)[41].tolist(), rel=1e-9)
+    if zone is not None:  # the same moment by another clock
+        moment = when[41].tz_convert("America/Lima").isoformat()
+        assert told("row", "posterior", {"facts": {**facts, "when": moment}}, subject)["proba"] == found
 
 
 def test_rows_are_sorted_filtered_and_opened_as_they_are():

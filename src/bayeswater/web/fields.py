@@ -6,7 +6,7 @@ that is known to be empty. A column that is not among the facts is not known.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -76,8 +76,10 @@ class Field:
             raise QuestionError(f"{self.name} needs a text of at most {LONGEST:,} characters")
         if self.kind == DATE:
             try:
-                day = datetime.fromisoformat(fact).replace(tzinfo=self._zone)
-                return day if self.has_time else day.date()
+                if not self.has_time:
+                    return date.fromisoformat(fact)
+                stamp = datetime.fromisoformat(fact)
+                return stamp.replace(tzinfo=self._zone) if stamp.tzinfo is None else stamp
             except ValueError:
                 raise QuestionError(f"{self.name} is {fact!r}; give a date, as 2024-02-29") from None
         if self.kind == TIME:
