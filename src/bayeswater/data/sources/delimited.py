@@ -262,7 +262,13 @@ class DelimitedSource(Source):
             return self.cells.read(table, schema), list(dict.fromkeys(bad)), has_empty
 
         try:
-            for (n_bytes, _), (table, bad, has_empty) in worked_beside(parsed, self._blocks(start.byte), DECODERS):
+            blocks = self._blocks(start.byte)
+            of_one = (
+                (block, parsed(block)) for block in blocks
+            )  # a thread for a short file takes longer than it saves
+            for (n_bytes, _), (table, bad, has_empty) in (
+                of_one if self._is_short else worked_beside(parsed, blocks, DECODERS)
+            ):
                 if table.num_rows:
                     yield DecodedPiece(table, Mark(n_rows, n_bytes) if n_rows else BEGINNING)
                 n_left_out += self._told_of(bad, n_rows + n_left_out)
