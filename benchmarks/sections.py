@@ -339,7 +339,7 @@ OF_NETWORKS = (
     ),
     Planned(
         "Structure scale",
-        "Seconds and BIC for 150 to 660 variables and 5 000 drawn rows, on one thread.",
+        "Processor seconds and BIC for 150 to 660 variables and 5 000 drawn rows, on one thread.",
         lambda extent: structure_scale(),
         _path(NETWORKS),
     ),
