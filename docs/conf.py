@@ -30,7 +30,7 @@ extensions = [
     "pages.snippets",
 ]
 # README.md is the list of pages for those who read the files as they are.
-exclude_patterns = ["README.md", "zh", "_templates", "generated/means.md"]
+exclude_patterns = ["README.md", "zh", "_templates", "generated/figures"]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3

@@ -27,6 +27,9 @@ DOCUMENTS = (
 OURS = ("best", "balanced", "generative")
 """Presets of `BayesEnsemble` in its report."""
 
+TABLES = {"german_credit": "German credit", "server": "The server"}
+"""Tables of the report on speed and memory that pages include, by the names of their files."""
+
 ROOMS = {
     "models": "Models",
     "web": "The local page",
@@ -89,6 +92,12 @@ def means() -> str:
     )
 
 
+def table(heading: str) -> str:
+    """Give the table below a heading of the report on speed and memory."""
+    lines = (ROOT / "benchmarks/RESULTS.md").read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0].splitlines()
+    return "\n".join(line for line in lines if line.startswith("|")) + "\n"
+
+
 def _rows(report: str) -> list[list[str]]:
     lines = (ROOT / report).read_text().splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
@@ -98,7 +107,8 @@ def write(app: Any, config: Any) -> None:
     """Write all of them."""
     if config.language != "en":
         return
-    texts = {"index.rst": reference(), "command_line.md": command_line(), "means.md": means()}
+    texts = {"index.rst": reference(), "command_line.md": command_line(), "figures/means.md": means()}
+    texts |= {f"figures/{name}.md": table(heading) for name, heading in TABLES.items()}
     for name in DOCUMENTS:
         texts[name] = (ROOT / name).read_text()
     for name, text in texts.items():
