@@ -27,6 +27,8 @@ def test_a_column_is_drawn_by_class(column):
     drawn = ColumnDisplay.from_estimator(MODEL, column)
     assert [text.get_text() for text in drawn.ax_.get_legend().get_texts()] == ["late", "repaid"]
     drawn.figure_.canvas.draw()
+    assert drawn.ax_.get_legend().get_window_extent().y0 >= drawn.ax_.get_window_extent().y1  # over no bar and no curve
+    drawn.figure_.canvas.draw()
 
 
 def test_a_waterfall_ends_with_the_sum_of_its_steps():

@@ -43,6 +43,11 @@ def _round_times(curve: ColumnCurve) -> Any:
     return MultipleLocator(3 * 3600) if curve.axis == "clock" else MaxNLocator(5, integer=True)
 
 
+def _class_legend(ax: Any) -> None:
+    """Name the classes above the picture, where they cover nothing of it: three beside each other."""
+    ax.legend(frameon=False, fontsize="small", ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
+
+
 class ColumnDisplay(ModelDisplay):
     """A column in each class: its density, or the probabilities of its states, bins, counts or words.
 
@@ -158,7 +163,7 @@ class ColumnDisplay(ModelDisplay):
                 places = np.arange(len(labels)) + (k - (n - 1) / 2) * 0.8 / n
                 ax.barh(places, values[: len(labels), k], 0.8 / n, color=colour_of(k), label=str(label))
             ax.set(xlabel="probability", ylabel=curve.column)
-        ax.legend(frameon=False, fontsize="small")
+        _class_legend(ax)
         return self._drawn(ax)
 
 
@@ -272,7 +277,7 @@ class WordsDisplay(ModelDisplay):
             own = [(i, weight) for i, (_, code, weight) in enumerate(self.words) if code == k]
             ax.barh([i for i, _ in own], [weight for _, weight in own], 0.7, color=colour_of(k), label=str(label))
         ax.set_xlabel("log of times as likely as in the other classes")
-        ax.legend(frameon=False, fontsize="small", title="class")
+        _class_legend(ax)
         return self._drawn(ax)
 
 
