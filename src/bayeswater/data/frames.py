@@ -105,8 +105,9 @@ def materialised(X: Any) -> Any:
         raise DataError(f"X is a dict, and a dict is no table; give pandas.DataFrame({rows})")
     if isinstance(X, str | PathLike):
         raise DataError(
-            f"X is {str(X)!r}, and a name is no table; give the rows of the file, for example pandas.read_csv(X); to "
-            "learn from all of them, give no y but the name of their column of labels: fit(X, target=...)"
+            f"X is {str(X)!r}, and a name is no table; give the rows of the file, bayeswater.read_table(X).table, "
+            "without their labels; to learn from all of them, give no y but the name of their column of labels: "
+            "fit(X, target=...)"
         )
     if isinstance(X, list) and X and isinstance(X[0], dict):
         raise DataError("X is a list of dicts, and no table; give pandas.DataFrame(X)")
