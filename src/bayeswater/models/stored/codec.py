@@ -130,6 +130,8 @@ class _Parts:
             return ["words", value.name, self.add(words), value.n_states, CODEC.encode(value.dtype, "a dtype")]
         if kind in (tuple, list):
             return [kind.__name__, *self._all(value)]
+        if kind is frozenset:
+            return ["frozenset", *self._all(sorted(value))]
         if isinstance(value, dict):
             return ["dict", *self._all(value), *self._all(value.values())]
         if kind.__module__.startswith("pyarrow") and kind.__name__ == "Table":
@@ -165,6 +167,8 @@ def _made(node: Any, made: list[Any], arrays: dict[str, Array]) -> Any:
             return tuple(those(places))
         case ["list", *places]:
             return those(places)
+        case ["frozenset", *places]:
+            return frozenset(those(places))
         case ["dict", *places] if len(places) % 2 == 0:
             both = those(places)
             return dict(zip(both[: len(both) // 2], both[len(both) // 2 :], strict=True))
