@@ -2,6 +2,7 @@
 
 import shutil
 
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 from tests.exports.exported_models import COSTS, HOSTILE, cells_of, fitted, rows_of, texts
@@ -60,6 +61,15 @@ def test_fields_posterior_decision_and_reasons_follow_what_is_filled_in(page, tm
     assert page.locator("#reasons .row").count() == 2
     page.locator("#clear").click()
     assert page.locator("#reasons .row").count() == 0
+
+
+def test_a_name_of_ten_thousand_letters_leaves_the_other_fields_in_sight(page, tmp_path):
+    rows = pa.table({"L" * 10_000: ["s" * 10_000, "t"] * 5, "__proto__": ["a", "b"] * 5})
+    model = bw.NaiveBayes().fit(rows, ["x", "y"] * 5)
+    page.goto(bw.export(model, tmp_path / "long.html").as_uri())
+    assert max(map(len, page.locator("label span").all_text_contents())) == 120
+    page.locator("select").nth(1).select_option(label="b")
+    assert page.locator("#said").inner_text().startswith("y, with probability")
 
 
 def test_the_page_speaks_chinese(page, tmp_path):
