@@ -19,7 +19,9 @@ no neighbours. Then a -> c <- b where a and b are not joined, both are joined to
 out of the smaller blanket, parts a and b. All else, and what is found of parents and children alone, is directed as in
 `structure.pc_stable`.
 
-Among equal p-values the variable of the first column goes first, as in R's bnlearn; so the order of columns may show.
+As in R's bnlearn, the last that joins the blanket of IAMB stays, the only member of a blanket is a neighbour without a
+further test, and where neighbours are required, MMPC begins with sets that have the last of them. Among equal p-values
+the variable of the first column goes first; so the order of columns may show.
 
 ARACNE joins all pairs, and takes of any three the one of least mutual information away (Margolin et al. 2006). It says
 nothing of directions: what is known gives them, or else the order of the columns.
@@ -111,7 +113,8 @@ def iamb(ask: TestAnswers, x: int, others: list[int], fixed: set[int], *, inter:
         if frozenset(blanket) in been:  # tests that contradict one another lead round in a circle
             break
         been.add(frozenset(blanket))
-    _leave(ask, x, blanket, joined)
+    if not inter:
+        _leave(ask, x, blanket, joined[:-1])
     return blanket
 
 
@@ -146,12 +149,12 @@ def _leave(ask: TestAnswers, x: int, blanket: set[int], joined: list[int]) -> No
 
 def mmpc(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> set[int]:
     """Let the variable join whose weakest dependence on x is the strongest."""
-    found = set(fixed)
-    free = {y: ask.weakest(x, y, found, set()) for y in others if y not in found}
+    found, last = set(fixed), set(sorted(fixed)[-1:])
+    free = {y: ask.weakest(y, x, found - last, last) for y in others if y not in found}
     while free := {y: p for y, p in free.items() if p <= ask.significance}:
         new = min(free, key=free.__getitem__)
         del free[new]
-        free = {y: max(p, ask.weakest(x, y, found, {new})) for y, p in free.items()}
+        free = {y: max(p, ask.weakest(y, x, found, {new})) for y, p in free.items()}
         found.add(new)
     return {y for y in found if y in fixed or ask.weakest(x, y, found - {y}, set()) <= ask.significance}
 
@@ -196,8 +199,11 @@ class Surroundings:
             blankets = mutual(blankets)
         allowed = knowledge.allowed | knowledge.allowed.T
         near = [{y for y in own if allowed[x, y] and x in blankets[y]} for x, own in enumerate(blankets)]
+        if method in PARENTS_AND_CHILDREN:
+            return cls(blankets, near)
         neighbours = [
-            {y for y in own if y in known[x] or not _is_parted(ask, x, y, blankets)} for x, own in enumerate(near)
+            {y for y in own if y in known[x] or len(blankets[x]) == 1 or not _is_parted(ask, x, y, blankets)}
+            for x, own in enumerate(near)
         ]
         return cls(blankets, mutual(neighbours))
 
