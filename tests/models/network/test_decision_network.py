@@ -16,6 +16,7 @@ from bayeswater import (
     NetworkFileError,
     NetworkFileWarning,
     ParameterError,
+    ResourceLimitError,
 )
 
 seeds = st.integers(0, 10_000)
@@ -358,3 +359,11 @@ def test_an_order_of_decisions_that_a_file_leaves_open_is_told(tmp_path):
     path.write_text(SUMS.format(more=more, mau=""), encoding="utf-8")
     with pytest.warns(NetworkFileWarning, match="'act' or 'then' is decided first"):
         DecisionNetwork.read(path)
+
+
+def test_a_decision_that_knows_too_much_is_refused_before_memory_is_taken():
+    seen = [f"c{i}" for i in range(34)]
+    graph = "; ".join([*(f"{one} -> d" for one in seen), "d -> u", "c0 -> u"])
+    tables = {one: {"yes": 0.5, "no": 0.5} for one in seen}
+    with pytest.raises(ResourceLimitError, match=r"the table of 'd' given its 34 parents"):
+        DecisionNetwork(graph, tables, {"d": ["a", "b"]}, {"u": np.eye(2)})

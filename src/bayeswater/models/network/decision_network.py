@@ -31,7 +31,7 @@ from bayeswater.models.network.graph import graph_in_brief, read_graph
 from bayeswater.models.network.network_files import document_of, network_of_document
 from bayeswater.models.network.network_rows import declared_variable
 from bayeswater.models.network.queries import Given, impossible_evidence
-from bayeswater.networks.conditionals import Conditional, Deterministic, Table
+from bayeswater.networks.conditionals import Conditional, Deterministic, Table, require_room
 from bayeswater.networks.network import Network
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
@@ -651,6 +651,7 @@ def _require_utilities_last(parents: Mapping[str, Sequence[str]], utilities: Map
 
 def _open(variable: Variable, parents: Sequence[Variable]) -> Conditional:
     """Stand for a decision: all its alternatives, whatever is known."""
+    require_room(variable, parents)
     shape = [parent.n_states for parent in parents]
     return Table(np.full((*shape, variable.n_states), 1 / variable.n_states))
 
