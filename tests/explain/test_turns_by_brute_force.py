@@ -163,7 +163,8 @@ def test_an_end_is_forgotten_with_its_row_and_offers_stay_within_those_that_rema
             for turn in one.turns:
                 assert_turns(model, rest, rest.iloc[i : i + 1], [turn], one.prediction)
         model.partial_fit(X[last : last + 1], y[last : last + 1])
-        assert model.statistics_.seen.high["x"] == X["x"].max()
+        # To know whether the row is the last again, the model would have to keep the number that it has forgotten.
+        assert "x" not in model.statistics_.seen.high and "x" in model.statistics_.seen.low
 
 
 def test_ranges_are_the_same_in_pieces_merged_and_from_a_file(tmp_path):

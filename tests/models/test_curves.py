@@ -66,5 +66,5 @@ def test_what_has_no_curve_says_why():
         model.curve("w")
     with pytest.raises(bw.SchemaError, match="no column 'w'"):
         bw.GaussianNB().fit(NUMBERS, Y).curve("w")
-    with pytest.raises(bw.ParameterError, match="pool"):
+    with pytest.raises(bw.ParameterError, match="no single distribution"):
         bw.BayesEnsemble().fit(STATES, Y).curve("c")
