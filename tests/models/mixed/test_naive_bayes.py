@@ -323,7 +323,7 @@ def test_a_column_that_is_missing_is_named() -> None:
 
 def test_batches_that_can_be_read_but_once_are_refused_for_calibration() -> None:
     halves = [(X[:30], Y[:30]), (X[30:], Y[30:])]
-    with pytest.raises(ParameterError, match="calibrate=True reads the rows twice, and these batches can be read only once"):
+    with pytest.raises(ParameterError, match="calibrate=True reads the rows twice, and these batches can"):
         NaiveBayes(calibrate=True).fit_batches(iter(halves))
     once = NaiveBayes().fit_batches(iter(halves))
     twice = NaiveBayes(calibrate=True).fit_batches(halves)
