@@ -26,6 +26,9 @@ from hypothesis import settings
 for setting in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BAYESWATER_THREADS"):
     os.environ.setdefault(setting, "1")
 
+# A loop that a test asks for is run, where users have NumPy answer until it is worth while to load one.
+os.environ.setdefault("BAYESWATER_COMPILE", "now")
+
 import bayeswater  # noqa: E402
 from bayeswater.kernels import compiling  # noqa: E402
 

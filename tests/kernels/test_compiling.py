@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from bayeswater.kernels import compiling
-from bayeswater.kernels.compiling import COMPILE_FROM_CELLS, Kernel, compiled, compiled_plainly, worth_compiling
+from bayeswater.kernels.compiling import COMPILE_FROM_CELLS, LOAD_AFTER, Kernel, compiled, compiled_plainly, worth_compiling
 
 
 def run_in_fresh_interpreter(code, **environment):
@@ -216,7 +216,8 @@ def doubling(monkeypatch):
     return double
 
 
-def test_a_loop_that_is_compiled_serves_small_inputs_of_the_same_kind(doubling):
+def test_a_loop_that_is_compiled_serves_small_inputs_of_the_same_kind(doubling, monkeypatch):
+    monkeypatch.setenv("BAYESWATER_COMPILE", "now")
     values = np.ones(1000)
     assert not doubling.serves(1000, values, use_loop=False)
     assert doubling.serves(1000, values, use_loop=True)
@@ -227,27 +228,58 @@ def test_a_loop_that_is_compiled_serves_small_inputs_of_the_same_kind(doubling):
 
 
 def test_a_loop_serves_a_single_cell_but_none_where_references_are_asked_for(doubling, monkeypatch):
+    monkeypatch.setenv("BAYESWATER_COMPILE", "now")
     doubling.serves(1000, np.ones(1000), use_loop=True)
     assert doubling.serves(1, np.ones(1), use_loop=False)
     monkeypatch.setattr(compiling, "COMPILE_FROM_CELLS", 10**18)
     assert not doubling.serves(10**9, np.ones(1), use_loop=False)
 
 
-def test_a_single_row_which_also_lies_column_by_column_is_served_by_the_loop_of_rows(doubling):
+def test_a_single_row_which_also_lies_column_by_column_is_served_by_the_loop_of_rows(doubling, monkeypatch):
+    monkeypatch.setenv("BAYESWATER_COMPILE", "now")
     doubling.serves(1000, np.ones((40, 25)), use_loop=True)
     assert doubling.serves(25, np.ones((1, 25)), use_loop=False)
     assert not doubling.serves(1000, np.ones((40, 25), order="F"), use_loop=False)
 
 
-def test_where_numpy_has_answered_for_many_cells_the_loop_is_loaded_beside(doubling):
-    values, n_cells = np.ones(3), COMPILE_FROM_CELLS - 1
-    before = set(threading.enumerate())
-    while not doubling.serves(n_cells, values, use_loop=False):
+@pytest.mark.parametrize("use_loop", [True, False])
+def test_where_numpy_has_answered_for_many_cells_the_loop_is_loaded_beside(doubling, use_loop):
+    """A large input waits a moment for it, which may be enough."""
+    values, n_cells = np.ones(3), LOAD_AFTER // 4
+    before, n_answered = set(threading.enumerate()), 0
+    while not doubling.serves(n_cells, values, use_loop=use_loop):
+        n_answered += 1
         for loading in set(threading.enumerate()) - before:  # it may have ended already
             loading.join()
-    assert Kernel.cells_answered == (compiling.LOAD_AFTER + 1) * n_cells
+    assert n_answered == 4 or (use_loop and n_answered == 3)
     assert values.tolist() == [1.0, 1.0, 1.0]  # compiled, and not called
     assert doubling.serves(1000, values, use_loop=False)
+
+
+def test_many_calls_on_few_cells_ask_for_a_loop_as_well_as_one_on_many(doubling, monkeypatch):
+    asked_for = []
+    monkeypatch.setattr(doubling, "_load", lambda kinds, arguments: asked_for.append(kinds))
+    n_calls = 0
+    while not asked_for:
+        assert not doubling.serves(1, np.ones(1), use_loop=False)
+        n_calls += 1
+    assert n_calls <= LOAD_AFTER // compiling.CELLS_OF_A_CALL
+
+
+def test_the_first_call_on_a_large_table_neither_waits_for_a_loop_nor_imports_numba():
+    assert not run_in_fresh_interpreter(
+        """
+        import json, sys
+        import numpy as np
+        from bayeswater import CategoricalNB, GaussianNB
+
+        X, y = np.arange(1_000_000).reshape(20_000, 50) % 7, np.arange(20_000) % 3
+        for kind in (CategoricalNB, GaussianNB):
+            kind().fit(X, y).predict_proba(X)
+        print(json.dumps("numba" in sys.modules))
+        """,
+        BAYESWATER_COMPILE="1",
+    )
 
 
 @pytest.mark.usefixtures("doubling")
@@ -263,7 +295,7 @@ def test_while_a_loop_is_compiled_beside_no_warning_is_caught(monkeypatch):
         return catch(**given)
 
     monkeypatch.setattr(warnings, "catch_warnings", noted)
-    Kernel.cells_answered = compiling.LOAD_AFTER * COMPILE_FROM_CELLS
+    Kernel.cells_answered = LOAD_AFTER
     before = set(threading.enumerate())
     assert not doubling.serves(1000, np.ones(3), use_loop=False)
     for loading in set(threading.enumerate()) - before:
@@ -277,7 +309,7 @@ def test_while_a_loop_is_compiled_beside_no_warning_is_caught(monkeypatch):
 def test_a_loop_is_loaded_for_arguments_as_they_were_when_it_was_asked_for(doubling):
     """What a loop writes to is a statistic soon after, and frozen."""
     values = np.ones(3)
-    Kernel.cells_answered = compiling.LOAD_AFTER * COMPILE_FROM_CELLS
+    Kernel.cells_answered = LOAD_AFTER
     before = set(threading.enumerate())
     with compiling._compiling:  # the thread has to wait
         assert not doubling.serves(1000, values, use_loop=False)
@@ -299,16 +331,18 @@ def test_a_process_that_forks_while_loops_are_loaded_can_compile_in_its_child():
     assert run_in_fresh_interpreter(
         """
         import json, os
+        os.environ["BAYESWATER_COMPILE"] = "1"
         import numpy as np
         from bayeswater.kernels import compiling
         from bayeswater.kernels.category_tables import count_categories
 
         codes, one_class = np.ones((300, 1), dtype=np.uint8), np.zeros(300, dtype=np.uint8)
         count = lambda use_loop: count_categories(codes, np.array([2]), one_class, None, 1, use_loop=use_loop)
-        compiling.Kernel.cells_answered = compiling.LOAD_AFTER * compiling.COMPILE_FROM_CELLS
+        compiling.Kernel.cells_answered = compiling.LOAD_AFTER
         count(False)  # loading begins
         child = os.fork()
         if not child:
+            os.environ["BAYESWATER_COMPILE"] = "now"
             os._exit(0 if count(True).tolist() == [[0], [300], [0]] else 1)
         print(json.dumps(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0))
         """

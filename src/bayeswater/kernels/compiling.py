@@ -4,9 +4,10 @@ A kernel is an ordinary Python function under ``@compiled``. Numba is imported a
 the first call, so that small inputs, which take the NumPy reference, never wait for it. The choice depends on
 the size of the input alone: the same data give the same bits, whatever ran before.
 
-Where loop and reference give the same bits, a loop that is there already serves small inputs, too (`Kernel.serves`).
-Where references have answered for many of them, the loop is loaded on a thread of its own, while NumPy goes on
-answering. ``BAYESWATER_COMPILE=0`` runs every kernel as plain Python.
+Where loop and reference give the same bits (`Kernel.serves`), nobody waits for a loop: NumPy answers until it has
+worked about as long as it takes to load one. Then the loop is loaded on a thread of its own, NumPy goes on answering
+until it is there, and from then on it serves every size. ``BAYESWATER_COMPILE=now`` has it loaded by the first large input,
+``BAYESWATER_COMPILE=0`` runs every kernel as plain Python.
 """
 
 import gc
@@ -27,8 +28,21 @@ COMPILE_FROM_CELLS = 500_000
 SERVING_SHARE = 500_000
 """A loop that is there serves inputs down to this part of `COMPILE_FROM_CELLS`: a single row, too."""
 
-LOAD_AFTER = 4
-"""Times `COMPILE_FROM_CELLS` that small inputs have had together before loops are loaded for them."""
+LOAD_AFTER = 50_000_000
+"""Cells that NumPy has answered for, in a quarter of a second or more, before loops are loaded that have its bits.
+
+To load one takes a quarter of a second, where it was compiled before, and to compile it another one or two: in a process
+that has little to do NumPy is done by then.
+"""
+
+CELLS_OF_A_CALL = 5_000
+"""Cells that NumPy would have answered for in the time that one more call takes."""
+
+PATIENCE = 0.3
+"""Seconds that a large input waits for a loop, then: most that were compiled before are there by that time.
+
+While it waits, the thread that loads does not have to share Python's lock with it.
+"""
 
 LOADING = "bayeswater loads a loop"
 """Name of a thread that loads one."""
@@ -53,7 +67,7 @@ class Kernel:
     """A loop that is compiled when it is first called."""
 
     cells_answered = 0
-    """Cells for which a reference has answered in this process, where any loop would have had its bits."""
+    """Cells for which references have answered in this process where a loop has their bits; calls count as some."""
 
     def __init__(self, loop: Callable[..., Any], *, is_plain: bool = False, **options: Any) -> None:
         update_wrapper(self, loop)
@@ -67,25 +81,29 @@ class Kernel:
     def serves(self, n_cells: int, *arguments: Any, use_loop: bool) -> bool:
         """Say whether the loop is to be taken, with a reference of the same bits beside it.
 
-        It is where the size of the input asks for it (`use_loop`), and where it is compiled for such arguments.
+        It is where it is there for such arguments. A large input (`use_loop`) waits for it only if it was asked to.
         """
         if not use_loop and n_cells * SERVING_SHARE < COMPILE_FROM_CELLS:
             return False
         kinds = tuple(map(_kind, arguments))
         if kinds in self._kinds_at_hand:
             return True
-        if not _is_on():
+        setting = _setting()
+        if setting == "0":
             return use_loop
-        if use_loop:
+        if use_loop and setting == "now":
             self._kinds_at_hand.add(kinds)
             return True
-        Kernel.cells_answered += n_cells
-        if Kernel.cells_answered >= LOAD_AFTER * COMPILE_FROM_CELLS and kinds not in self._kinds_asked_for:
+        Kernel.cells_answered += n_cells + CELLS_OF_A_CALL
+        if Kernel.cells_answered >= LOAD_AFTER and kinds not in self._kinds_asked_for:
             self._kinds_asked_for.add(kinds)
             # A view stays as it is; the array itself may be frozen before the thread looks at it.
             seen = tuple(one.view() if isinstance(one, np.ndarray) else one for one in arguments)
-            Thread(target=self._load, args=(kinds, seen), name=LOADING).start()
-        return False
+            loading = Thread(target=self._load, args=(kinds, seen), name=LOADING)
+            loading.start()
+            if use_loop:
+                loading.join(PATIENCE)
+        return kinds in self._kinds_at_hand
 
     def _load(self, kinds: tuple[Any, ...], arguments: tuple[Any, ...]) -> None:
         with _compiling:
@@ -111,7 +129,7 @@ class Kernel:
     def _loop_to_call(self) -> Any:
         with _compiling:  # threads that come together share what the first one compiles
             if self._call is None:
-                self._call = self._compiled() if _is_on() else self.loop
+                self._call = self.loop if _setting() == "0" else self._compiled()
         return self._call
 
     def _compiled(self) -> Callable[..., Any]:
@@ -162,8 +180,8 @@ def compiled_in_any_order(loop: Callable[..., Any]) -> Kernel:
     return Kernel(loop, fastmath={"reassoc", "contract", "nsz"})
 
 
-def _is_on() -> bool:
-    return os.environ.get("BAYESWATER_COMPILE", "1") != "0"
+def _setting() -> str:
+    return os.environ.get("BAYESWATER_COMPILE", "1")
 
 
 def _kind(argument: Any) -> Any:
