@@ -437,8 +437,10 @@ SECTIONS = (
     ),
     Planned(
         "Compile time",
-        "What a first fit with predict_proba takes over a second one in a fresh process, with an empty cache and with "
-        "a full one; and the import of numba, which the first large table brings.",
+        "A first fit with predict_proba in a fresh process, of the size from which loops are taken, with an empty "
+        "cache of compiled code and with a full one: as it is, where NumPy answers until a loop that has its bits is "
+        "worth loading, and with all loops loaded by the first call; then a second call, and the import of numba, "
+        "which only loading a loop brings.",
         lambda extent: compile_times(),
     ),
 )

@@ -19,7 +19,14 @@ import numpy as np
 import pytest
 
 from bayeswater.kernels import compiling
-from bayeswater.kernels.compiling import COMPILE_FROM_CELLS, LOAD_AFTER, Kernel, compiled, compiled_plainly, worth_compiling
+from bayeswater.kernels.compiling import (
+    COMPILE_FROM_CELLS,
+    LOAD_AFTER,
+    Kernel,
+    compiled,
+    compiled_plainly,
+    worth_compiling,
+)
 
 
 def run_in_fresh_interpreter(code, **environment):
@@ -251,7 +258,7 @@ def test_where_numpy_has_answered_for_many_cells_the_loop_is_loaded_beside(doubl
         n_answered += 1
         for loading in set(threading.enumerate()) - before:  # it may have ended already
             loading.join()
-    assert n_answered == 4 or (use_loop and n_answered == 3)
+    assert n_answered in (3, 4)  # it may be there before the call ends that asks for it
     assert values.tolist() == [1.0, 1.0, 1.0]  # compiled, and not called
     assert doubling.serves(1000, values, use_loop=False)
 

@@ -6,8 +6,8 @@ the size of the input alone: the same data give the same bits, whatever ran befo
 
 Where loop and reference give the same bits (`Kernel.serves`), nobody waits for a loop: NumPy answers until it has
 worked about as long as it takes to load one. Then the loop is loaded on a thread of its own, NumPy goes on answering
-until it is there, and from then on it serves every size. ``BAYESWATER_COMPILE=now`` has it loaded by the first large input,
-``BAYESWATER_COMPILE=0`` runs every kernel as plain Python.
+until it is there, and from then on it serves every size. ``BAYESWATER_COMPILE=now`` has it loaded by the first large
+input, ``BAYESWATER_COMPILE=0`` runs every kernel as plain Python.
 """
 
 import gc
@@ -31,8 +31,8 @@ SERVING_SHARE = 500_000
 LOAD_AFTER = 50_000_000
 """Cells that NumPy has answered for, in a quarter of a second or more, before loops are loaded that have its bits.
 
-To load one takes a quarter of a second, where it was compiled before, and to compile it another one or two: in a process
-that has little to do NumPy is done by then.
+To load one takes a quarter of a second, where it was compiled before, and to compile it another one or two: in a
+process that has little to do NumPy is done by then.
 """
 
 CELLS_OF_A_CALL = 5_000
@@ -139,7 +139,7 @@ class Kernel:
             from bayeswater.kernels.plain_loops import PlainLoops
         except ImportError:  # passes are no promise of numba's: without them it only takes longer
             return _compile(self.loop)
-        return _compile(self.loop, pipeline_class=PlainLoops)
+        return _compile(self.loop, pipeline_class=PlainLoops, _nrt=False)
 
 
 class _WarningsOfNumba:

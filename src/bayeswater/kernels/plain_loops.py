@@ -3,7 +3,8 @@
 A plain loop has numbers, elements and shapes of arrays, ``for``, ``while`` and ``if``. Numba also looks for array
 expressions, closures and functions to be put in place, each in a pass over the whole loop, and gives every assignment a
 variable of its own, which LLVM does again: together a fifth of the time that it takes to compile. So a variable of a
-plain loop has one type, whatever is assigned to it.
+plain loop has one type, whatever is assigned to it. Nothing is allocated, so nothing is counted (``_nrt``), and no form
+is made for other languages to call.
 
 This module imports numba, and is itself imported when a plain loop is first called.
 """
@@ -46,6 +47,7 @@ class PlainLoops(CompilerBase):
 
     def define_pipelines(self) -> list[PassManager]:
         """Tell the passes."""
+        self.state.flags.no_cfunc_wrapper = True
         passes = PassManager("plain loops")
         for one in PASSES:
             passes.add_pass(one, one.__name__)
