@@ -149,6 +149,22 @@ def test_the_best_tree_is_the_best_of_all_graphs_with_one_parent_at_most(seed):
     assert search(scored, knows(4), "tree").score == pytest.approx(max(map(scored.total, trees)), abs=1e-9)
 
 
+@pytest.mark.parametrize(("name", "setting"), [("loglik", None), ("aic", None), ("bic", 3.0), ("ebic", 0.2)])
+def test_the_best_tree_by_information_alone_is_that_by_scores(name, setting):
+    """Of likelihood scores what all pairs gain is their information, less a price: no column of scores is asked for."""
+    scored = local_scores(400, (2, 3, 2, 2, 3, 2, 2), 1, name, setting)
+    by_scores = search(scored, knows(7), "tree")
+    assert scored.pair_gains() is None
+    compiled = local_scores(400, (2, 3, 2, 2, 3, 2, 2), 1, name, setting)
+    compiled._uses_kernel = True
+    gains = compiled.pair_gains()
+    for y in range(7):
+        column = scored.column(y, frozenset())
+        others = np.arange(7) != y
+        np.testing.assert_allclose(gains[y][others], (column - column[y])[others], rtol=1e-9, atol=1e-9)
+    assert search(compiled, knows(7), "tree").parents == by_scores.parents
+
+
 def test_the_score_of_a_climb_is_that_of_its_graph_after_every_step():
     scored, known = local_scores(seed=9), knows(7)
     climb = Climb(scored, known, known.start)

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import comb, prod
+from typing import Any
 
 import numpy as np
 
@@ -166,19 +167,22 @@ def chow_liu_tree(local_scores: FamilyScores, knowledge: Knowledge) -> Parents:
     none: frozenset[int] = frozenset()
     if knowledge.max_parents == 0:
         return (none,) * n
-    local_scores.columns([(y, none) for y in range(n)])
-    gain = np.array([local_scores.column(y, none) - local_scores.column(y, none)[y] for y in range(n)])
     least = TIE * abs(local_scores.total([none] * n))
     is_free = (knowledge.allowed | np.eye(n, dtype=bool)).all() and not knowledge.required.any()
-    if not (is_free and local_scores.score.is_equivalent):
+    is_free &= local_scores.score.is_equivalent
+    gain: Any = local_scores.pair_gains() if is_free else None  # of each variable with each other
+    if gain is None:
+        local_scores.columns([(y, none) for y in range(n)])
+        gain = np.array([local_scores.column(y, none) - local_scores.column(y, none)[y] for y in range(n)]).T
+    if not is_free:
         required = knowledge.required.T
         must = required.sum(axis=1) > 0
-        may = np.where(must[:, None], required, knowledge.allowed.T & (gain > least))
+        may = np.where(must[:, None], required, knowledge.allowed.T & (gain.T > least))
         # One more variable stands above all others, as the parent of those that need none.
         weight = np.full((n + 1, n + 1), -np.inf)
-        weight[:n, :n], weight[:n, n] = np.where(may, gain, -np.inf), np.where(must, -np.inf, 0.0)
+        weight[:n, :n], weight[:n, n] = np.where(may, gain.T, -np.inf), np.where(must, -np.inf, 0.0)
         return tuple(frozenset() if x == n else frozenset([x]) for x in _branching(weight).tolist())
-    # Prim's rule from the earliest variable of each tree; gain[y, x] of the variables x outside to their best y inside.
+    # Prim's rule from the earliest variable of each tree; gain[y][x] of the variables x outside to their best y inside.
     inside = np.zeros(n, dtype=bool)
     parents = [none] * n
     best, best_parent = np.full(n, -np.inf), np.zeros(n, dtype=np.int64)
@@ -191,8 +195,9 @@ def chow_liu_tree(local_scores: FamilyScores, knowledge: Knowledge) -> Parents:
         else:
             y = int(outside[0])
         inside[y] = True
-        better = ~inside & (gain[:, y] > np.maximum(best, 0.0) + least)
-        best[better], best_parent[better] = gain[better, y], y
+        gain_of = gain[y]
+        better = ~inside & (gain_of > np.maximum(best, 0.0) + least)
+        best[better], best_parent[better] = gain_of[better], y
     return tuple(parents)
 
 

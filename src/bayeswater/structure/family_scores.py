@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
+from bayeswater.kernels.pair_information import PairValues
 from bayeswater.typing import Array
 
 
@@ -32,6 +33,9 @@ class FamilyScores(Protocol):
 
     def columns(self, wanted: Sequence[tuple[int, frozenset[int]]]) -> list[Array]:
         """Give several columns."""
+
+    def pair_gains(self) -> PairValues | None:
+        """What every pair of variables gains by an arc; None where that is not told by its information alone."""
 
     def leaving(self, y: int, parents: frozenset[int]) -> Array:
         """Scores of y as it stands, at y, and without each of its parents."""

@@ -16,6 +16,7 @@ from scipy.special import xlogy
 from bayeswater.errors import ParameterError
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.local_score_columns import remember_sets, score_column, set_numbers, state_bits
+from bayeswater.kernels.pair_information import PairValues, pair_values
 from bayeswater.kernels.threads import Crew
 from bayeswater.kernels.weighted_columns import score_weighted_column
 from bayeswater.limits import require_table_bytes
@@ -118,6 +119,16 @@ class LocalScores:
             else:
                 self.is_full = True
         return [found[key] for key in wanted]
+
+    def pair_gains(self) -> PairValues | None:
+        """What every pair of variables gains by an arc; None where that is not told by its information alone."""
+        alone, given = (self.score.terms(q, 2, self.n_rows) for q in (1.0, 2.0))
+        if not self._uses_kernel or self.weight is not None or (given.cell, given.row) != (LIKELIHOOD, LIKELIHOOD):
+            return None
+        y = np.zeros(self.codes.shape[1], dtype=np.int64)
+        gains = pair_values(self.codes, self.n_states, y, 1, alone.constant - given.constant)
+        gains.packed += self._per_parent
+        return gains
 
     def leaving(self, y: int, parents: frozenset[int]) -> Array:
         """Scores of y as it stands, at y, and without each of its parents; of the others it tells nothing."""

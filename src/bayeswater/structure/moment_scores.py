@@ -155,6 +155,9 @@ class MomentScores:
         """Give several columns."""
         return [self.column(y, parents) for y, parents in wanted]
 
+    def pair_gains(self) -> None:
+        """Give nothing: what a pair of numbers gains is not the information of states."""
+
     def leaving(self, y: int, parents: frozenset[int]) -> Array:
         """Scores of y as it stands, at y, and without each of its parents; of the others it tells nothing."""
         scores = np.full(self.n_variables, -np.inf)

@@ -30,6 +30,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayeswater.errors import ParameterError
+from bayeswater.kernels.pair_information import PairValues
+from bayeswater.kernels.remainders import ROUNDING
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.mutual_information import (
     conditional_mutual_information,
@@ -44,14 +46,15 @@ PENALTIES = ("aic", "bic")
 """What may have to be paid for the parameters of an arc."""
 
 
-def maximum_spanning_forest(weight: Array, allowed: Array | None = None) -> list[tuple[int, int]]:
-    """Give the edges (i, j), i < j, of the spanning forest of largest weight.
+def maximum_spanning_forest(weight: Array | PairValues, is_free: Array | None = None) -> list[tuple[int, int]]:
+    """Give the edges (i, j), i < j, of the spanning forest of largest weight, by Prim's algorithm.
 
     Parameters
     ----------
-    weight : array of shape (n_columns, n_columns), symmetric
-    allowed : array of bool of that shape, optional
-        Edges that may be taken; without it all, and the forest is a tree.
+    weight : array of shape (n_columns, n_columns), symmetric, or the same as `PairValues`
+        An edge of weight -inf is never taken.
+    is_free : array of bool of shape (n_columns,), optional
+        Columns that may be in an edge; without it all.
 
     Examples
     --------
@@ -59,23 +62,29 @@ def maximum_spanning_forest(weight: Array, allowed: Array | None = None) -> list
     [(0, 1), (1, 2)]
     """
     n = len(weight)
-    low, high = np.triu_indices(n, 1)  # in the order of the indices
-    order = descending_order(weight[low, high])
-    low, high, worst = low[order], high[order], len(order)
-    rank = np.full((n, n), worst)
-    rank[low, high] = rank[high, low] = np.arange(worst)
-    if allowed is not None:
-        rank[~(allowed | allowed.T)] = worst
+    numbers = weight.packed if isinstance(weight, PairValues) else weight
+    same = ROUNDING * float(max(numbers.max(initial=0.0), -numbers.min(initial=0.0, where=numbers > -np.inf)))
     edges = []
-    outside = np.ones(n, dtype=bool)
-    nearest, rank_to = np.zeros(n, dtype=np.int64), np.full(n, worst)  # the best edge from the trees to each column
-    for _ in range(n):  # Prim's algorithm; where no edge leads on, another tree is begun
-        new = int(np.where(outside, rank_to, worst + 1).argmin())
-        if rank_to[new] < worst:
-            edges.append((min(new, int(nearest[new])), max(new, int(nearest[new]))))
+    outside, columns = np.ones(n, dtype=bool), np.arange(n)
+    best, nearest = np.full(n, -np.inf), np.zeros(n, dtype=np.int64)  # the best edge from the trees to each column
+    for _ in range(n):  # where no edge leads on, another tree is begun
+        top = np.where(outside, best, -np.inf).max()
+        if np.isneginf(top):
+            new = int(outside.argmax())
+        else:
+            equal = np.flatnonzero(outside & (best >= top - same))
+            low, high = np.minimum(equal, nearest[equal]), np.maximum(equal, nearest[equal])
+            first = int(np.lexsort((high, low))[0])
+            new = int(equal[first])
+            edges.append((int(low[first]), int(high[first])))
         outside[new] = False
-        closer = rank[new] < rank_to
-        nearest[closer], rank_to[closer] = new, rank[new, closer]
+        if is_free is not None and not is_free[new]:
+            continue
+        row = weight[new] if is_free is None else np.where(is_free, weight[new], -np.inf)
+        # Of equal edges to a column the one whose other end comes first, as the lower end decides, then the higher.
+        closer = (row > best + same) | ((row >= best - same) & (row > -np.inf) & (new < nearest))
+        closer &= outside & (columns != new)
+        best[closer], nearest[closer] = row[closer], new
     return sorted(edges)
 
 
@@ -110,12 +119,10 @@ def rooted(edges: Sequence[tuple[int, int]], preference: Array, root: int | None
 def tree_augmented(counts: PairCounts, root: int | None = None, penalty: str | None = None) -> Array:
     """Give the parent of each column (n_columns,), or -1 for a root, in the tree or forest of TAN."""
     gain = conditional_mutual_information(counts)
-    is_usual = ~sparse_columns(counts)
-    allowed = np.outer(is_usual, is_usual)
     if penalty is not None:
         gain = penalised_gain(counts, gain, penalty)
-        allowed &= gain > 0
-    return rooted(maximum_spanning_forest(gain, allowed), mutual_information(counts), root)
+        gain[gain <= 0] = -np.inf
+    return rooted(maximum_spanning_forest(gain, ~sparse_columns(counts)), mutual_information(counts), root)
 
 
 def penalised_gain(counts: PairCounts, information: Array, penalty: str) -> Array:
