@@ -20,7 +20,7 @@ import numpy as np
 
 from bayeswater.kernels.category_tables import offsets
 from bayeswater.kernels.compiling import compiled
-from bayeswater.kernels.pair_counts import ROW_COST, class_segments, place_rows, set_bits
+from bayeswater.kernels.pair_counts import ROW_COST, place_rows, set_bits
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.typing import Array
 
@@ -63,14 +63,14 @@ def pair_values(codes: Array, n_states: Array, y: Array, n_classes: int, price: 
     n_columns, n_rows = codes.shape
     n_slots, start = n_states + 1, offsets(n_states)
     class_rows = np.bincount(y, minlength=n_classes)
-    first_place, segments = class_segments(class_rows)
-    ends = np.cumsum(-(-class_rows // 64))
+    ends = np.cumsum(-(-class_rows // 64))  # each class begins a new word
+    first_place = 64 * np.concatenate([[0], ends[:-1]])
     has_bits = n_slots <= MOST_BIT_SLOTS
     first_bits = np.concatenate([[0], np.cumsum(np.where(has_bits, n_slots, 0))])
     bits = np.zeros((first_bits[-1], int(ends[-1])), dtype=np.uint64)
     counts = np.zeros((start[-1], n_classes), dtype=np.int64)
     place = np.empty(n_rows, dtype=np.uint32)
-    place_rows(y, first_place.copy(), place)
+    place_rows(y, first_place, place)
 
     def count_column(j: int) -> None:
         own = codes[j].astype(np.int64) * n_classes + y

@@ -176,11 +176,11 @@ def chow_liu_tree(local_scores: FamilyScores, knowledge: Knowledge) -> Parents:
         gain = np.array([local_scores.column(y, none) - local_scores.column(y, none)[y] for y in range(n)]).T
     if not is_free:
         required = knowledge.required.T
-        must = required.sum(axis=1) > 0
-        may = np.where(must[:, None], required, knowledge.allowed.T & (gain.T > least))
+        must, joined = required.sum(axis=1) > 0, gain.T  # what a child gains by each parent
+        may = np.where(must[:, None], required, knowledge.allowed.T & (joined > least))
         # One more variable stands above all others, as the parent of those that need none.
         weight = np.full((n + 1, n + 1), -np.inf)
-        weight[:n, :n], weight[:n, n] = np.where(may, gain.T, -np.inf), np.where(must, -np.inf, 0.0)
+        weight[:n, :n], weight[:n, n] = np.where(may, joined, -np.inf), np.where(must, -np.inf, 0.0)
         return tuple(frozenset() if x == n else frozenset([x]) for x in _branching(weight).tolist())
     # Prim's rule from the earliest variable of each tree; gain[y][x] of the variables x outside to their best y inside.
     inside = np.zeros(n, dtype=bool)
