@@ -108,6 +108,20 @@ def test_the_last_that_joins_a_blanket_stays_in_it(method):
     assert BLANKETS[method](ask, 0, [1, 2], set()) == {2}
 
 
+def test_where_tests_lead_iamb_fdr_round_in_a_circle_the_last_that_moved_stays_where_it_was():
+    # 1 joins, then 2; given each other 1 leaves, and 2 would: nobody would be left, as in the beginning
+    ask = Answers(OneWayTest((0, 1), (0, 2, 1)), 0.05)
+    assert BLANKETS["iamb_fdr"](ask, 0, [1, 2], set()) == {2}
+
+
+@pytest.mark.parametrize("method", ["mmpc", "si_hiton_pc"])
+def test_who_may_not_be_joined_is_no_candidate_for_parents_and_children(method):
+    # 1 would part 2 from 0, and 0 from 2
+    test = OneWayTest((0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1))
+    near, _ = nearby(test, Knowledge.of("abc", forbidden=[tuple(arc) for arc in ("ab", "ba", "bc", "cb")]), 0.05, method=method)
+    assert list(zip(*np.nonzero(near), strict=True)) == [(0, 2), (2, 0)]
+
+
 def test_the_only_member_of_a_blanket_is_a_neighbour_without_a_further_test():
     test = OneWayTest((0, 1, 2), (0, 2), (0, 2, 1), (1, 0))
     near, _ = nearby(test, Knowledge.of("abc"), 0.05, method="grow_shrink")

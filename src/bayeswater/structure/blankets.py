@@ -20,8 +20,9 @@ out of the smaller blanket, parts a and b. All else, and what is found of parent
 `structure.pc_stable`.
 
 As in R's bnlearn, the last that joins the blanket of IAMB stays, the only member of a blanket is a neighbour without a
-further test, and where neighbours are required, MMPC begins with sets that have the last of them. Among equal p-values
-the variable of the first column goes first; so the order of columns may show.
+further test, and where neighbours are required, MMPC begins with sets that have the last of them. Where tests contradict
+one another, the one that moved last in IAMB with FDR stays where it was. Among equal p-values the variable of the first
+column goes first; so the order of columns may show.
 
 ARACNE joins all pairs, and takes of any three the one of least mutual information away (Margolin et al. 2006). It says
 nothing of directions: what is known gives them, or else the order of the columns.
@@ -125,18 +126,24 @@ def inter_iamb(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> 
 
 def iamb_fdr(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> set[int]:
     """IAMB whose bound on p-values holds the expected share of false members below the significance."""
-    blanket, been = set(fixed), set[frozenset[int]]()
+    blanket, been, last, barred = set(fixed), list[set[int]](), -1, set(fixed)
     price = len(others) * sum(1 / k for k in range(1, len(others) + 1))  # whatever tests depend on each other
-    while frozenset(blanket) not in been:
-        been.add(frozenset(blanket))
-        ranked = sorted((ask.p_value(y, x, blanket - {y}), y) for y in others)
+    while True:
+        if blanket in been:  # tests that contradict one another lead round in a circle: no more of the last that moved
+            blanket ^= {last}
+            barred.add(last)
+            been.pop()
+        been.append(set(blanket))
+        ranked = sorted((ask.p_value(x, y, blanket - {y}), y) for y in others)
         passed = {y for rank, (p, y) in enumerate(ranked, 1) if p * price / rank <= ask.significance}
-        order = [y for _, y in ranked]
-        if old := [y for y in order if y in blanket and y not in passed | fixed]:
-            blanket.discard(old[-1])
-        elif new := [y for y in order if y in passed and y not in blanket]:
-            blanket.add(new[0])
-    return blanket
+        order = [y for _, y in ranked if y not in barred and y != last]
+        if old := [y for y in order if y in blanket and y not in passed]:
+            last = old[-1]
+        elif new := [y for y in order if y not in blanket and y in passed]:
+            last = new[0]
+        else:
+            return blanket
+        blanket ^= {last}
 
 
 def _leave(ask: TestAnswers, x: int, blanket: set[int], joined: list[int]) -> None:
@@ -193,11 +200,13 @@ class Surroundings:
         """Find both for every variable."""
         n = len(knowledge.names)
         known = [set(np.flatnonzero(own).tolist()) for own in knowledge.required | knowledge.required.T]
-        others = [[y for y in range(n) if y != x] for x in range(n)]
+        allowed = knowledge.allowed | knowledge.allowed.T
+        # Who may not be joined is no parent or child, but may be in a blanket.
+        open_ = allowed if method in PARENTS_AND_CHILDREN else np.ones_like(allowed)
+        others = [[y for y in np.flatnonzero(open_[x]).tolist() if y != x] for x in range(n)]
         blankets = [BLANKETS[method](ask, x, others[x], known[x]) for x in range(n)]
         if method not in PARENTS_AND_CHILDREN:
             blankets = mutual(blankets)
-        allowed = knowledge.allowed | knowledge.allowed.T
         near = [{y for y in own if allowed[x, y] and x in blankets[y]} for x, own in enumerate(blankets)]
         if method in PARENTS_AND_CHILDREN:
             return cls(blankets, near)
