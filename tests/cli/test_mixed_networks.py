@@ -120,6 +120,7 @@ def test_rows_are_filled_in_and_graphs_compared_and_scored(network, capsys):
     "words",
     [
         ["edit", "net.json", "-o", "new.bif", "--rename", "sex=gender"],
+        ["edit", "net.json", "-o", "new.json", "--rename", "sex=gender"],
         ["sensitivity", "net.bayes", "P(sex=m | weight=90)"],
         ["predict", "net.bayes", "rows.csv"],
         ["query", "net.json", "P(sex | weight=90)", "--method", "gibbs"],

@@ -573,11 +573,20 @@ def test_a_tornado_is_told_and_drawn(run, net, tmp_path):
     assert run("sensitivity", net, "P(lung | xray=yes)").code == 2
 
 
+def test_a_tornado_of_an_intervention_leaves_out_what_is_set(run, net):
+    told = json.loads(run("sensitivity", net, "P(lung=yes | do(bronc=yes), dysp=yes)", "--json", "--most", "99").out)
+    assert told["posterior"] == pytest.approx(asia().do(bronc="yes").query("lung", {"dysp": "yes"})["yes"])
+    moved = {one["entry"] for one in told["entries"] if abs(one["derivative"]) > 1e-12}
+    assert "P(lung=yes | smoke=yes)" in moved
+    assert not any(entry.startswith("P(bronc") for entry in moved)
+
+
 def test_most_probable_states_are_asked_for_in_words(run, net):
     answer = run("query", net, "MPE(xray=yes)", "--k-best", "3", "--json")
     expected = asia().most_probable_explanations(3, {"xray": "yes"})
     assert [one["states"] for one in json.loads(answer.out)["explanations"]] == [one.states for one in expected]
     assert "0.2351" in run("query", net, "MPE(xray=yes)", "--k-best", "3").out
+    assert "--k-best is for MPE" in run("query", net, "P(lung)", "--k-best", "3").err
     answer = run("query", net, "MAP(lung, bronc | do(smoke=yes), xray=yes)")
     assert answer.out.split()[:4] == ["lung", "yes", "bronc", "yes"]
     assert run("query", net, "MAP(lung | xray)").code == 2

@@ -118,7 +118,9 @@ def test_where_tests_lead_iamb_fdr_round_in_a_circle_the_last_that_moved_stays_w
 def test_who_may_not_be_joined_is_no_candidate_for_parents_and_children(method):
     # 1 would part 2 from 0, and 0 from 2
     test = OneWayTest((0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1))
-    near, _ = nearby(test, Knowledge.of("abc", forbidden=[tuple(arc) for arc in ("ab", "ba", "bc", "cb")]), 0.05, method=method)
+    near, _ = nearby(
+        test, Knowledge.of("abc", forbidden=[tuple(arc) for arc in ("ab", "ba", "bc", "cb")]), 0.05, method=method
+    )
     assert list(zip(*np.nonzero(near), strict=True)) == [(0, 2), (2, 0)]
 
 

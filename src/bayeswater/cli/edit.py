@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from bayeswater.cli.networks import NetworkFile, Tolerance, node_named, read_network, state_named
+from bayeswater.cli.networks import NetworkFile, Tolerance, has_numbers, node_named, read_network, state_named
 from bayeswater.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def edit(
     from bayeswater.cli.terminal import amount, say, warnings_once
     from bayeswater.models.network.network_files import require_network_place
 
-    require_network_place(output)
+    if not has_numbers(network):  # which are refused when they are read
+        require_network_place(output)
     with warnings_once():
         net = read_network(network, tolerance)
         for other in merge or ():

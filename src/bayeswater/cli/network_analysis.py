@@ -132,13 +132,14 @@ def sensitivity(
     from bayeswater.cli.terminal import warnings_once
 
     asked = read_question(question)
-    if len(asked.targets) != 1 or asked.targets[0].state is None or asked.done:
-        raise ParameterError(f"{question!r} asks for no single state; write P(lung=yes | xray=yes), without do")
+    if len(asked.targets) != 1 or asked.targets[0].state is None:
+        raise ParameterError(f"{question!r} asks for no single state; write P(lung=yes | xray=yes)")
     with warnings_once():
         net = read_network(network, tolerance)
+    done = cells_of_terms(net, asked.done, question)
     target, state = cell_named(net, asked.targets[0].name, asked.targets[0].state, question)
-    known = cells_of_terms(net, asked.evidence, question)
-    found = net.sensitivity(target, state, known, soft_evidence=soft_evidence_given(net, soft), spread=spread)
+    known = {**done, **cells_of_terms(net, asked.evidence, question)}  # nothing depends on entries of what is set
+    found = net.do(done).sensitivity(target, state, known, soft_evidence=soft_evidence_given(net, soft), spread=spread)
     if plot is not None:
         from bayeswater.plots.finding_displays import TornadoDisplay
 

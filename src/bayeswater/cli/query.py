@@ -95,6 +95,10 @@ def query(
                 of_sampling = {"standard_error": standard_error, "time_limit": time_limit, "random_state": seed}
                 settings = {"method": method, **of_sampling}
             likelihoods = soft_evidence_given(net, soft)
+            if k_best > 1 and not question.lstrip().startswith("MPE"):
+                raise ParameterError(
+                    f'--k-best is for MPE, as in "MPE(xray=yes)", and {question!r} asks for something else'
+                )
             if is_about_states(question):
                 explain_states(net, question, likelihoods, k_best, as_json=as_json)
             else:

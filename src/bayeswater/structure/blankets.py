@@ -20,9 +20,9 @@ out of the smaller blanket, parts a and b. All else, and what is found of parent
 `structure.pc_stable`.
 
 As in R's bnlearn, the last that joins the blanket of IAMB stays, the only member of a blanket is a neighbour without a
-further test, and where neighbours are required, MMPC begins with sets that have the last of them. Where tests contradict
-one another, the one that moved last in IAMB with FDR stays where it was. Among equal p-values the variable of the first
-column goes first; so the order of columns may show.
+further test, and where neighbours are required, MMPC begins with sets that have the last of them. Where tests
+contradict one another, the one that moved last in IAMB with FDR stays where it was. Among equal p-values the variable
+of the first column goes first; so the order of columns may show.
 
 ARACNE joins all pairs, and takes of any three the one of least mutual information away (Margolin et al. 2006). It says
 nothing of directions: what is known gives them, or else the order of the columns.

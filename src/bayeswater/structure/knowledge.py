@@ -139,8 +139,8 @@ def _square(arcs: Any, names: tuple[str, ...], what: str) -> Array:
             parent, child = [arc] if isinstance(arc, str) else arc  # a text of two letters is no pair
         except (TypeError, ValueError):
             raise ParameterError(
-                    f"{what} holds {arc!r}; give pairs of names, (parent, child), or all as one text: 'a -> b; c -> d'"
-                ) from None
+                f"{what} holds {arc!r}; give pairs of names, (parent, child), or all as one text: 'a -> b; c -> d'"
+            ) from None
         for name in (parent, child):
             if name != ANY and (not isinstance(name, str) or name not in place):
                 raise ParameterError(f"{what} names {name!r}, but there is no such variable; there are {names[:10]}")

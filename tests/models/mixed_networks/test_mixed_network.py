@@ -257,6 +257,9 @@ def test_refusals_say_what_to_do():
         MixedNetwork.from_data("x -> s", pd.DataFrame({"x": [1.0, 2.0], "s": ["a", "b"]}))
     with pytest.raises(DataError, match="is infinite in row 1"):
         MixedNetwork.from_data("x", pd.DataFrame({"x": [1.0, np.inf]}))
+    for unit, what in ((1e160, "overflow: .* divide"), (1e-170, "underflow: .* multiply")):
+        with pytest.raises(DataError, match=f"the squares of column 'x' {what}"):
+            MixedNetwork.from_data("x", pd.DataFrame({"x": np.array([1.0, 2.0, 5.0]) * unit}))
     with pytest.raises(DataError, match=r"no row has a cell in each of \['x', 'y'\]"):
         MixedNetwork.from_data("x -> y", pd.DataFrame({"x": [1.0, np.nan], "y": [np.nan, 2.0]}))
     network = MixedNetwork("x", {"x": LinearGaussian(0)})

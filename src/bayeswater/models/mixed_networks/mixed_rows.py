@@ -14,6 +14,7 @@ from bayeswater.data.reading.known_labels import holds_numbers
 from bayeswater.data.sources.paths import is_path
 from bayeswater.errors import DataError, ParameterError, SchemaError, nearest_names
 from bayeswater.inference.mixed.strong_elimination import MixedRows
+from bayeswater.kernels.moments import FAINT
 from bayeswater.models.network.conditional_tables import state_code
 from bayeswater.models.network.evidence import soft_of
 from bayeswater.models.network.network_rows import encode_rows, file_of_rows, frame_of_variables
@@ -44,6 +45,26 @@ def values_of(frame: Frame, name: str, way_out: str = WAY_OUT) -> Array:
             f"column {name!r} is infinite in row {int(infinite.argmax())} ({int(infinite.sum())} in all); a normal "
             "number is finite: correct these cells, or make them missing"
         )
+    return values
+
+
+def values_to_learn(frame: Frame, name: str, way_out: str = WAY_OUT) -> Array:
+    """Give a column as `values_of` does; refuse one whose squares are no numbers, or have lost their digits."""
+    values = values_of(frame, name, way_out)
+    known = values[~np.isnan(values)]
+    if known.size:
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = float(((known - known.mean()) ** 2).sum())
+        if not np.isfinite(squares):
+            raise DataError(
+                f"the squares of column {name!r} overflow: its values are too far apart for float64; divide the column "
+                "by a large number"
+            )
+        if squares < FAINT and np.ptp(known) > 0:
+            raise DataError(
+                f"the squares of column {name!r} underflow: its values are too near to one another for float64; "
+                "multiply the column by a large number"
+            )
     return values
 
 

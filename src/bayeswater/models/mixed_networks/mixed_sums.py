@@ -24,7 +24,7 @@ from bayeswater.estimate.regression import Regressed, regress
 from bayeswater.inference.mixed.strong_elimination import MixedRows
 from bayeswater.kernels.remainders import ROUNDING, remainder
 from bayeswater.limits import require_table_bytes
-from bayeswater.models.mixed_networks.mixed_rows import values_of
+from bayeswater.models.mixed_networks.mixed_rows import values_to_learn
 from bayeswater.models.network.network_fitting import GraphCounts, pseudo_counts_of
 from bayeswater.models.network.network_rows import domains, encode_rows, labelled, settled
 from bayeswater.networks.conditionals import Table
@@ -223,7 +223,7 @@ def read_rows(
         for name, column in zip(names, encode_rows(part.table, variables), strict=True):
             codes[dag.position[name]] = column
     for node in numbers:
-        values[node] = values_of(frame, dag.names[node], "it was read as a number; give states for it")
+        values[node] = values_to_learn(frame, dag.names[node], "it was read as a number; give states for it")
     return MixedRows(codes, values), variables
 
 

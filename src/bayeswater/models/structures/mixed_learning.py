@@ -15,7 +15,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.data.weights import checked_weight, require_rows
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
 from bayeswater.estimate.regression import EXACT
-from bayeswater.models.mixed_networks.mixed_rows import number_nodes, values_of
+from bayeswater.models.mixed_networks.mixed_rows import number_nodes, values_to_learn
 from bayeswater.models.network.network_rows import label_column
 from bayeswater.models.structures.state_table import StateTable, named_frame
 from bayeswater.structure.dag import Dag
@@ -74,7 +74,7 @@ class NumbersAndStates:
             for name, variable, column in zip(table.names, table.variables, table.codes, strict=True):
                 variables[dag.position[name]], codes[dag.position[name]] = variable, column
         for j in numbers:
-            values[j] = values_of(frame, names[j])
+            values[j] = values_to_learn(frame, names[j])
         found = cls(names, tuple(variables), codes, values, _weight(sample_weight, n_rows), library_of(data))
         found._require_usable(numbers)
         return found
@@ -84,8 +84,8 @@ class NumbersAndStates:
             missing = np.isnan(self.values[j]) if j in numbers else self.codes[j] >= self.n_states[j]
             if missing.any():
                 raise DataError(
-                    f"{int(missing.sum())} cells of column {name!r} are missing; a structure with numbers is learned "
-                    "from whole rows: fill cells in, or leave rows or columns out"
+                    f"column {name!r} is missing in row {int(missing.argmax())} ({int(missing.sum())} in all); a "
+                    "structure with numbers is learned from whole rows: fill cells in, or leave rows or columns out"
                 )
             if j in numbers and np.ptp(self.values[j]) == 0:
                 raise DataError(
