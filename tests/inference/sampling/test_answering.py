@@ -141,8 +141,9 @@ def test_draws_that_never_met_a_rare_state_of_the_rest_leave_room_for_it(seed):
 
 def test_where_neither_way_can_answer_both_reasons_are_told():
     # Parities of three coins each, of which an instrument tells something: zeros tie all of them, and rows drawn
-    # without regard to it have weights from 0.1^40 to 0.9^40.
-    n = 40
+    # without regard to it have weights from 0.1^200 to 0.9^200: of millions a handful carries all, so that it does not
+    # matter how many are drawn in the time given. Of 40 parities, seven million rows do answer.
+    n = 200
     coin = np.array([0.5, 0.5])
     sums = [(v, (v * 7 + 3) % n, (v * 11 + 5) % n) for v in range(n)]
     triple = np.eye(2)[[[[0, 1], [1, 0]], [[1, 0], [0, 1]]]]
