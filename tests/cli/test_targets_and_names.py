@@ -35,6 +35,7 @@ def test_a_target_that_the_model_predicts_from_is_refused(run, coded, verb):
     answer = run(verb, model, data, "-t", "age")
     assert (answer.code, answer.out) == (2, "")
     assert "--target age names a column that" in answer.err and "its classes, 0, 1" in answer.err
+    assert run("fit", data, "-t", "age", "-o", data.with_name("like.bayes"), "--like", model).err == answer.err
 
 
 @pytest.mark.parametrize("model", ["naive-bayes", "ensemble"])

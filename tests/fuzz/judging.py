@@ -21,6 +21,7 @@ def ours() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", BayesWarning)
+        warnings.filterwarnings("ignore", "X does not have valid feature names")  # scikit-learn's, of forged names
         try:
             yield
         except BayesError as error:

@@ -7,10 +7,12 @@ from typing import Any
 
 import mpmath
 import numpy as np
+import pandas as pd
 import pytest
 from tests.oracles import covariances
 
 from bayeswater import (
+    BayesEnsemble,
     DataError,
     GaussianClassifier,
     GaussianNB,
@@ -223,3 +225,19 @@ def test_what_is_fitted_with_weights_of_any_size_can_be_saved_or_is_refused_by_n
         save(model, tmp_path / "model.bayes")
         np.testing.assert_array_equal(load(tmp_path / "model.bayes").predict_proba(X), model.predict_proba(X))
     assert refused == [1e-280, 1e-200, 1e-100, 1e-75]
+
+
+def test_an_ensemble_of_weights_of_any_size_can_be_saved_or_is_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y, refused = pd.DataFrame({"a": rng.normal(size=8)}), [0, 1] * 4, []
+    for least in (1e-280, 1e-100, 1e-30):
+        weight = np.r_[np.full(6, least), 1.0, 1.0]
+        try:
+            model = BayesEnsemble(members={"aode": 0, "linear": 0, "trees-sqrt": 0, "trees-all": 0}).fit(X, y, weight)
+        except DataError as error:
+            assert "the squares of numbers are lost beside the weights of rows" in str(error)
+            refused.append(least)
+            continue
+        save(model, tmp_path / "model.bayes")
+        np.testing.assert_array_equal(load(tmp_path / "model.bayes").predict_proba(X), model.predict_proba(X))
+    assert refused == [1e-280, 1e-100]

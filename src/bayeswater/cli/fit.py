@@ -185,7 +185,7 @@ def require_target(rows: "LocalRows", target: str) -> None:
 
 def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any], list[str]]:
     """Give the kind, the parameters and the columns of a model; the rows are read in the types that it needs."""
-    from bayeswater.cli.models import load_model, require_columns
+    from bayeswater.cli.models import load_model, require_columns, require_no_column
     from bayeswater.errors import SchemaError
     from bayeswater.families.settings import settings_like
     from bayeswater.models.comparing.ladder import LADDER
@@ -202,6 +202,7 @@ def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any
         raise SchemaError(f"{path} is a {type(model).__name__}; --like takes a model that `bayeswater fit` made")
     read_as_learned(model, rows)
     require_target(rows, target)
+    require_no_column(model, path, target)
     require_columns(rows, model, path)
     rows.declare({**column_types(model), target: label_type(model)}, column_styles(model))
     settings = model.get_params()

@@ -161,7 +161,7 @@ def open_for(
     types = {**dict.fromkeys(of_costs, pa.float64()), **column_types(model)}
     is_binned = TargetBins.of_classes(model.classes_) is not None
     if target is not None:
-        _require_no_column(model, path, target)
+        require_no_column(model, path, target)
         types |= {} if is_binned else {target: label_type(model)}
     rows = reading.open_rows(data, None if keep else list(dict.fromkeys([*column_names(model), *further])))
     read_as_learned(model, rows)
@@ -198,7 +198,7 @@ def _name_in_order(rows: "LocalRows", names: list[str]) -> None:
             say(f"note: {file.name} has no target column; its columns are read as {', '.join(names)}", "yellow")
 
 
-def _require_no_column(model: Any, path: str, target: str) -> None:
+def require_no_column(model: Any, path: str, target: str) -> None:
     """Refuse a target that the model reads: it was fitted on another."""
     from bayeswater.models.streaming.sources import column_names
 

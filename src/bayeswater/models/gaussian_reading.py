@@ -21,7 +21,7 @@ from bayeswater.models.settings import require_flag
 from bayeswater.models.streaming.passes import Batches, Examples
 from bayeswater.phrases import own_reasons
 from bayeswater.statistics.fourth_moments import FourthMoments
-from bayeswater.statistics.scatter import Scatter
+from bayeswater.statistics.scatter import LOST_SQUARES, Scatter
 from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.typing import Array, is_number
 
@@ -178,10 +178,7 @@ def require_finite(scatter: Scatter, reading: CovarianceReading) -> None:
         )
     narrow = scatter.is_too_narrow.any(axis=0)
     if narrow.any():
-        raise DataError(
-            f"the squares of column {scatter.column_name(int(narrow.argmax()))!r} are lost beside the weights of rows, "
-            "which differ too much within a class; leave out rows of hardly any weight"
-        )
+        raise DataError(f"the squares of column {scatter.column_name(int(narrow.argmax()))!r} {LOST_SQUARES}")
     within = scatter.squares.sum(axis=0)  # without any, fourth powers within classes are zero and have lost nothing
     faint = ((spread > 0) & (spread < FAINT)) | ((within > 0) & (fourth < FAINT))
     if reading.form == "spherical":

@@ -38,6 +38,10 @@ RANK_SHARE = 1e-11
 NARROWEST = 1e-40
 """Share of the square of the distance between two floats, times the weight, below which rounding leaves no square."""
 
+LOST_SQUARES = (
+    "are lost beside the weights of rows, which differ too much within a class; leave out rows of hardly any weight"
+)
+
 
 def lost_direction(before: Array, remaining: Array, size: Array, n_left: int | None) -> tuple[Array, int | None]:
     """Clear the empty directions of what remains, and name the column with most part in one that lost digits.

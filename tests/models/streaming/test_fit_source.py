@@ -247,6 +247,17 @@ def test_what_cannot_be_meant_is_refused_with_the_nearest_that_can(given, error,
             NaiveBayes().fit(TABLE, **given)
 
 
+@pytest.mark.parametrize("read", [lambda table: table, pieces], ids=["in memory", "pieces"])
+def test_a_column_of_labels_holds_nothing_else_and_one_of_weights_may_be_predicted_from(read):
+    model = AODE().fit(TABLE.drop_columns(["weight"]), target="income")
+    with pytest.raises(SchemaError, match=r"the model predicts from 'kind', the target column; name the one that"):
+        model.score(read(TABLE), target="kind")
+    with pytest.raises(SchemaError, match="'income' is named for labels and for weights; name two columns"):
+        AODE().fit(read(TABLE), target="income", sample_weight="income")
+    expected = model.score(TABLE, TABLE["income"], np.asarray(TABLE["visits"]))
+    assert model.score(read(TABLE), target="income", sample_weight="visits") == pytest.approx(expected, rel=1e-12)
+
+
 def test_arrays_have_no_target_column_and_sources_no_labels_beside_them():
     with pytest.raises(DataError, match="X is a ndarray, whose columns have no names"):
         NaiveBayes().fit(np.eye(3), target="income")

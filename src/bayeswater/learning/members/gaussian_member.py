@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bayeswater.data.weights import checked_weight
-from bayeswater.errors import StatisticsError
+from bayeswater.errors import DataError, StatisticsError
 from bayeswater.estimate.covariance import CovarianceReading
 from bayeswater.estimate.covariance_priors import Friedman
 from bayeswater.estimate.densities import Densities, read_densities
@@ -53,7 +53,7 @@ from bayeswater.learning.members.member_table import (
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.consistency import require_consistent
 from bayeswater.statistics.moments import LostDigits
-from bayeswater.statistics.scatter import Scatter, possible_scatter
+from bayeswater.statistics.scatter import LOST_SQUARES, Scatter, possible_scatter
 from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.typing import Array
 
@@ -208,7 +208,10 @@ class NaiveStates(KeptFields):
 
 def _scatter(numbers: StandardNumbers, table: EnsembleTable) -> Sums[Scatter]:
     labels, weight = labels_of(table), checked_weight(table.weight, len(table))
-    return Sums(ClassCounts.of(labels, weight), Scatter.of(numbers.read(table), labels, weight, skip_missing=False))
+    scatter = Scatter.of(numbers.read(table), labels, weight, skip_missing=False)
+    if scatter.is_too_narrow.any():
+        raise DataError(f"the squares of numbers {LOST_SQUARES}")
+    return Sums(ClassCounts.of(labels, weight), scatter)
 
 
 def _categories(columns: StateColumns, table: EnsembleTable) -> Sums[CategoryCounts]:

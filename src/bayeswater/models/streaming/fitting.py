@@ -5,7 +5,7 @@ its rows. All others are read in pieces (`passes`); models that look at rows man
 as long as there is room for them (`data.sources.whole`).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +22,7 @@ from bayeswater.data.sources.source import TypesWidened
 from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.weights import take_rows
 from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, nearest_names, warn_user
-from bayeswater.models.streaming.labelled import LabelledRows
+from bayeswater.models.streaming.labelled import LabelledRows, require_labels_alone
 from bayeswater.models.streaming.passes import Piece, require_no_checkpoint, require_rereading
 from bayeswater.models.streaming.sources import (
     column_names,
@@ -73,9 +73,15 @@ def labelled_rows(source: Any, target: str, sample_weight: Any, model: Any = Non
         )
     if not (sample_weight is None or isinstance(sample_weight, str)):
         raise ParameterError("sample_weight must be the name of a column of the source")
-    if hasattr(model, "feature_names_in_"):
+    columns = _columns_of(model)
+    if columns is not None:
         read_as_learned(model, rows)
-    return LabelledRows(rows, target, sample_weight)
+    return LabelledRows(rows, target, sample_weight, columns)
+
+
+def _columns_of(model: Any) -> list[str] | None:
+    """Names of the columns that a model predicts from, if it knows them."""
+    return column_names(model) if hasattr(model, "feature_names_in_") else None
 
 
 def learned_from(
@@ -135,14 +141,18 @@ def warn_of_unlabelled(n_rows: int, target: str) -> None:
     warn_user(f"{n_rows:,} {rows} no value in {target!r} and {were} left out", BayesWarning)
 
 
-def parted(frame: Any, target: str, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Part a frame into columns, labels and weights; rows without a label are left out."""
+def parted(frame: Any, target: str, sample_weight: Any, columns: Sequence[str] = ()) -> tuple[Any, Any, Any]:
+    """Part a frame into columns, labels and weights, of which a model may read some as `columns`, too.
+
+    Rows without a label are left out.
+    """
     weight = sample_weight if isinstance(sample_weight, str) else None
     names = frame_names(frame)
     for name, what in ((target, "target column"), *([(weight, "column of weights")] if weight else [])):
         if name not in names:
             raise SchemaError(f"there is no {what} {name!r} in X; {nearest_names(str(name), names)}")
-    kept = [name for name in names if name not in (target, weight)]
+    require_labels_alone(target, weight, columns)
+    kept = [name for name in names if name not in (target, weight) or name in columns]
     known = _have_labels(frame[target])
     if not known.all():
         warn_of_unlabelled(int((~known).sum()), target)
@@ -222,11 +232,10 @@ def score_source(model: Any, source: Any, y: Any, sample_weight: Any, target: An
     """Give the accuracy of a model on a source, of which one column holds the labels."""
     require_target(target, y)
     if is_in_memory(source):
-        share: float = model.score(*parted(source, target, sample_weight))
+        share: float = model.score(*parted(source, target, sample_weight, _columns_of(model) or ()))
         return share
     examples = labelled_rows(source, target, sample_weight, model)
     if hasattr(model, "feature_names_in_"):
-        examples.columns = column_names(model)
         examples.rows.require_columns(examples.columns)
         if isinstance(examples.rows, LocalRows):
             examples.rows.declare({**column_types(model), target: label_type(model)}, column_styles(model))

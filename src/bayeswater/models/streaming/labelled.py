@@ -33,6 +33,14 @@ if TYPE_CHECKING:
     from bayeswater.models.streaming.checkpoint import Checkpoint
 
 
+def require_labels_alone(target: str, weight: str | None, columns: Sequence[str]) -> None:
+    """Refuse a column of labels that is to hold weights, too, or is one of those that a model predicts from."""
+    if target == weight:
+        raise SchemaError(f"{target!r} is named for labels and for weights; name two columns")
+    if target in columns:
+        raise SchemaError(f"the model predicts from {target!r}, the target column; name the one that holds its classes")
+
+
 class LabelledRows(Examples):
     """Rows of a source, apart from the column that is to be predicted.
 
@@ -59,6 +67,7 @@ class LabelledRows(Examples):
             if name not in names:
                 raise SchemaError(f"{rows.name}: there is no {what} {name!r}; {nearest_names(str(name), names)}")
             rows.require_in_all_parts(name)
+        require_labels_alone(target, weight, columns or ())
         if isinstance(rows, LocalRows) and not isinstance(rule, TargetBins):
             rows.declare({}, {target: LABELS})
         self.columns = [name for name in names if name not in (target, weight)] if columns is None else list(columns)
@@ -81,7 +90,7 @@ class LabelledRows(Examples):
 
     def needed(self, columns: Sequence[str]) -> list[str]:
         """Name the columns to read where these of X are looked at."""
-        return [*columns, self.target, *([self.weight] if self.weight else [])]
+        return list(dict.fromkeys([*columns, self.target, *([self.weight] if self.weight else [])]))
 
     # ------------------------------------------------------------------ the first rows
 
