@@ -13,7 +13,7 @@ from bayeswater.cli import models
 from bayeswater.cli.options import ModelName
 from bayeswater.data.sources import delimited
 from bayeswater.models.comparing import peers
-from bayeswater.models.comparing.ladder import LADDER
+from bayeswater.models.kinds import LADDER
 
 FAST = ["--model", "naive-bayes", "--model", "aode", "--folds", "2"]
 DISCRETE = ["spode", "tan", "aode", "a2de", "kdb", "skdb"]

@@ -10,7 +10,7 @@ from tests.models.ensemble.tables import FEW, mixed_frame
 
 from bayeswater import BayesEnsemble, ParameterError, ResourceLimitError, SchemaError, UnseenCategoryWarning
 from bayeswater.explain.pooled_explanations import Orders
-from bayeswater.models import explaining
+from bayeswater.explain import explaining
 
 FRAME, Y = mixed_frame(200)
 

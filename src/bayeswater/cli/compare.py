@@ -68,11 +68,11 @@ def compare(
     from bayeswater.cli.models import require_other_files, whole
     from bayeswater.cli.standard_output import print_document
     from bayeswater.cli.terminal import findings, fits_shown, passes_shown, warnings_once
+    from bayeswater.data.sources.target_rules import target_rule
     from bayeswater.errors import DataError
     from bayeswater.models.comparing.compare import compare as compared
     from bayeswater.models.stored.folders import require_folder
     from bayeswater.models.streaming.labelled import LabelledRows
-    from bayeswater.models.streaming.target_rules import target_rule
 
     for output in (save, plot):
         if output is not None:

@@ -72,10 +72,10 @@ def _found(before: Any, old: str, new: list[str], target: str | None, reading: R
 def _labelled(before: Any, old: str, data: list[str], target: str, reading: ReadingOptions) -> Any:
     """Read all rows that have a label."""
     from bayeswater.cli.models import labels_explained, load_model, open_for
+    from bayeswater.data.sources.target_rules import TargetBins
     from bayeswater.models.streaming.fitting import whole_rows
     from bayeswater.models.streaming.labelled import LabelledRows
     from bayeswater.models.streaming.sources import column_names
-    from bayeswater.models.streaming.target_rules import TargetBins
 
     rows = open_for(load_model(old), old, reading, data, target=target)
     rule = TargetBins.of_classes(before.classes_)

@@ -32,11 +32,11 @@ def evaluate(
     """Compare predictions with the truth: confusion, log-loss, calibration, cost."""
     from bayeswater.cli.models import labels_explained, load_model, open_for
     from bayeswater.cli.terminal import passes_shown, warnings_once
+    from bayeswater.data.sources.target_rules import TargetBins
     from bayeswater.errors import DataError
     from bayeswater.models.streaming.fitting import warn_of_unlabelled
     from bayeswater.models.streaming.labelled import LabelledRows
     from bayeswater.models.streaming.sources import column_names
-    from bayeswater.models.streaming.target_rules import TargetBins
 
     classifier = load_model(model)
     costs = None if loss is None else Costs.read(loss, classifier)

@@ -82,12 +82,12 @@ def fit(
     from bayeswater.cli.fit_report import print_report
     from bayeswater.cli.models import require_other_files
     from bayeswater.cli.terminal import warnings_once
+    from bayeswater.data.sources.target_rules import target_rule
     from bayeswater.errors import ParameterError
     from bayeswater.models.persistence import save
     from bayeswater.models.stored.folders import require_folder
     from bayeswater.models.streaming.fitting import learned_from
     from bayeswater.models.streaming.labelled import LabelledRows
-    from bayeswater.models.streaming.target_rules import target_rule
 
     require_period(by_period, time, model, output)
     if by_period is None:
@@ -144,7 +144,7 @@ def warn_of_few_rows(labels: list[Any], counts: list[float], target: str) -> Non
 def _kind_and_settings(name: str, columns: dict[str, str] | None, alpha: Any) -> tuple[Any, dict[str, Any]]:
     """Give the class of a model and its parameters; refuse those that it does not have."""
     from bayeswater.errors import ParameterError
-    from bayeswater.models.comparing.ladder import LADDER
+    from bayeswater.models.kinds import LADDER
 
     rung = LADDER[name]
     if rung.calibrates_itself and alpha != "auto":
@@ -188,7 +188,7 @@ def _like(path: str, rows: "LocalRows", target: str) -> tuple[Any, dict[str, Any
     from bayeswater.cli.models import load_model, require_columns, require_no_column
     from bayeswater.errors import SchemaError
     from bayeswater.families.settings import settings_like
-    from bayeswater.models.comparing.ladder import LADDER
+    from bayeswater.models.kinds import LADDER
     from bayeswater.models.streaming.sources import (
         column_names,
         column_styles,

@@ -147,6 +147,7 @@ def open_for(
     """
     import pyarrow as pa
 
+    from bayeswater.data.sources.target_rules import TargetBins, read_amounts
     from bayeswater.models.streaming.sources import (
         column_names,
         column_styles,
@@ -154,7 +155,6 @@ def open_for(
         label_type,
         read_as_learned,
     )
-    from bayeswater.models.streaming.target_rules import TargetBins, read_amounts
 
     of_costs = costs.columns if costs else ()
     further = {**dict.fromkeys(of_costs, "column of costs"), **({target: "target column"} if target else {})}

@@ -87,7 +87,7 @@ ModelName = Literal[
     "skdb",
     "ensemble",
 ]
-"""Names of the models of the ladder (`models.comparing.ladder`)."""
+"""Names of the models of the ladder (`models.kinds`)."""
 
 Preset = Literal["balanced", "generative", "best"]
 """Presets of an ensemble (`learning.members.presets`)."""

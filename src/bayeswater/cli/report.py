@@ -42,7 +42,7 @@ def report(
     from bayeswater.cli.costs import Costs
     from bayeswater.cli.models import known_class, labels_explained, load_model, open_for, require_other_files
     from bayeswater.cli.terminal import say, warnings_once
-    from bayeswater.models.streaming.target_rules import TargetBins
+    from bayeswater.data.sources.target_rules import TargetBins
     from bayeswater.reports.model_report import model_report
     from bayeswater.reports.sentences import sentences
 

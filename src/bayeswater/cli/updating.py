@@ -84,12 +84,12 @@ def forget(
     """
     from bayeswater.cli.models import labels_explained, load_model, open_for, require_other_files
     from bayeswater.cli.terminal import amount, passes_shown, warnings_once
+    from bayeswater.data.sources.target_rules import TargetBins
     from bayeswater.models.persistence import save
     from bayeswater.models.stored.folders import require_folder
     from bayeswater.models.streaming.fitting import warn_of_unlabelled
     from bayeswater.models.streaming.labelled import LabelledRows
     from bayeswater.models.streaming.sources import column_names
-    from bayeswater.models.streaming.target_rules import TargetBins
 
     classifier = load_model(model)
     where = output or Path(model)

@@ -18,15 +18,15 @@ from bayeswater.decision.facts import MISSING_IS_STATE, StateFact
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.estimate.smoothing import concentration_table
+from bayeswater.explain.asking import Facts, counted_facts
+from bayeswater.explain.explaining import explained_block
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.states import StateBlock
 from bayeswater.inference.drawing import draw_states
 from bayeswater.inference.linear import Line, line_of_states
-from bayeswater.models.asking import Facts, counted_facts
 from bayeswater.models.classifier import BayesClassifier
-from bayeswater.models.explaining import explained_block
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import checked_alpha, column_priors, require_missing_rule, require_unseen_rule
 from bayeswater.models.weighing import WeighsOneLaw, require_no_weights

@@ -29,13 +29,13 @@ from bayeswater.decision.next_best import NextBest
 from bayeswater.decision.prior_shift import PriorEstimate
 from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import SchemaError, StatisticsError
+from bayeswater.explain.asking import Facts, OpenRow, require_one_row
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import Decided, ExplainedRows, RowDecisions
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import best_class, fall_back, log_evidence, log_posterior, posterior
 from bayeswater.inference.scoring import Joint, JointWithout, score, score_blocks
-from bayeswater.models.asking import Facts, OpenRow, require_one_row
 from bayeswater.models.calibrating import (
     Calibration,
     LeaveOneOut,

@@ -20,6 +20,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.decision.next_best import NextBest
 from bayeswater.decision.word_weights import scaled_rows
 from bayeswater.errors import ParameterError
+from bayeswater.explain.explaining import explained_features
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.feature_view import FeatureTerms
 from bayeswater.explain.turning import ExplainedRows
@@ -31,7 +32,6 @@ from bayeswater.families.words.words import WordBlock
 from bayeswater.inference.linear import Line, line_of_features
 from bayeswater.inference.scoring import Joint
 from bayeswater.models.classifier import BayesClassifier
-from bayeswater.models.explaining import explained_features
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import (
     checked_alpha,

@@ -14,11 +14,11 @@ from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.estimate.class_weights import ClassWeights
 from bayeswater.estimate.dirichlet import Beta, Prior
 from bayeswater.estimate.features import bernoulli_pseudo_counts
+from bayeswater.explain.asking import Facts
 from bayeswater.explain.feature_view import FeatureTerms
 from bayeswater.families.words.features import BernoulliColumns, ComplementColumns, MultinomialColumns
 from bayeswater.inference.drawing import draw_classes
 from bayeswater.inference.linear import Line, LinearJoint
-from bayeswater.models.asking import Facts
 from bayeswater.models.calibrating import LeaveOneOut
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.feature_classifier import FeatureClassifier, WeighsFeatures

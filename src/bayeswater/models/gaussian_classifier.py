@@ -16,8 +16,10 @@ from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.covariance import FORMS, CovarianceReading
 from bayeswater.estimate.covariance_priors import Friedman
 from bayeswater.estimate.densities import Densities, read_densities
+from bayeswater.explain.asking import Facts
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.gaussian_view import GaussianExplanations, gaussian_terms
+from bayeswater.explain.linear_form import QuadraticForm, calibrated_has_none, line_of_normals, quadratic_form
 from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.gaussian import normal_curve, normal_fact
@@ -33,7 +35,6 @@ from bayeswater.inference.scoring import Joint, score
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.learning.gaussian_em import expected_scatter
 from bayeswater.learning.shrinkage_choice import LeftOutRows, LossSums
-from bayeswater.models.asking import Facts
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.gaussian_reading import (
     AUTO,
@@ -47,7 +48,6 @@ from bayeswater.models.gaussian_reading import (
     require_whole_rows,
     warn_of_singular,
 )
-from bayeswater.models.linear_form import QuadraticForm, calibrated_has_none, line_of_normals, quadratic_form
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import require_missing_rule
 from bayeswater.models.streaming.passes import Examples, Pass, Piece, Walk

@@ -22,6 +22,8 @@ from bayeswater.estimate.normal_parameters import (
     require_finite_moments,
     require_near_priors,
 )
+from bayeswater.explain.asking import Facts, counted_facts
+from bayeswater.explain.explaining import explained_block
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve
@@ -29,9 +31,7 @@ from bayeswater.families.gaussian import NormalBlock, draw_normals, normal_fact
 from bayeswater.inference.drawing import require_density
 from bayeswater.inference.normal_joint import GaussianJoint, gaussian_joint
 from bayeswater.inference.normals_without import EpsilonWithout
-from bayeswater.models.asking import Facts, counted_facts
 from bayeswater.models.classifier import BayesClassifier
-from bayeswater.models.explaining import explained_block
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import column_priors, require_missing_rule
 from bayeswater.models.weighing import WeighsOneLaw

@@ -24,12 +24,12 @@ from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.estimate.class_weights import ClassWeights
 from bayeswater.estimate.dirichlet import Prior, PseudoCounts
+from bayeswater.explain.linear_form import LinearForm, calibrated_has_none, linear_form
 from bayeswater.inference.drawing import draw_classes
 from bayeswater.inference.linear import Line
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.models.calibrating import Priors, as_stale, review_of_folds
 from bayeswater.models.held_out import Fold
-from bayeswater.models.linear_form import LinearForm, calibrated_has_none, linear_form
 from bayeswater.models.settings import (
     agreed_classes,
     checked_class_alpha,

@@ -34,13 +34,13 @@ from bayeswater.families.registry import OF_STATES
 from bayeswater.files.model_file import Document, require
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.learning.members.presets import KINDS, PRESETS
+from bayeswater.learning.members.report import CommitteeReport, EnsembleReport
 from bayeswater.learning.members.stack import Stack
 from bayeswater.learning.members.word_member import WordMember
 from bayeswater.limits import require_table_bytes
 from bayeswater.models.ensemble.bayes_ensemble import BayesEnsemble, EnsembleState, state_of, with_state
 from bayeswater.models.ensemble.reading import FAMILIES, EnsembleReading
 from bayeswater.models.ensemble.reading import OF_STATES as ENSEMBLE_STATES
-from bayeswater.models.ensemble.report import CommitteeReport, EnsembleReport
 from bayeswater.models.settings import frames_of, with_columns
 from bayeswater.models.stored.codec import NUMBERS, as_held, as_was
 from bayeswater.models.stored.documents import (

@@ -18,8 +18,8 @@ import bayeswater
 from bayeswater import AODE, TAN, Calibrated, DataError, NaiveBayes, ParameterError, compare, load, save
 from bayeswater.decision.calibration_metrics import ece
 from bayeswater.models.comparing.comparison import TITLES
-from bayeswater.models.comparing.ladder import LADDER
 from bayeswater.models.comparing.peers import OnMixedTable
+from bayeswater.models.kinds import LADDER
 from bayeswater.phrases import Language
 
 FAST = ["naive-bayes", "aode"]

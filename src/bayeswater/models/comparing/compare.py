@@ -27,7 +27,7 @@ from bayeswater.errors import DataError, ParameterError, UnseenCategoryWarning
 from bayeswater.families.settings import column_settings
 from bayeswater.kernels.threads import thread_count, threads
 from bayeswater.models.comparing.comparison import Comparison, Contestant
-from bayeswater.models.comparing.ladder import LADDER
+from bayeswater.models.kinds import LADDER
 from bayeswater.models.settings import require_flag
 from bayeswater.models.streaming.fitting import whole_source
 from bayeswater.phrases import own_reasons

@@ -26,6 +26,7 @@ from bayeswater.data.weights import CountedRows, inconsistent_lengths
 from bayeswater.decision.next_best import NextBest
 from bayeswater.errors import DataError, ParameterError, StatisticsError
 from bayeswater.estimate.class_weights import ClassWeights
+from bayeswater.explain.explaining import explained_by_known_cells
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import Decided, ExplainedRows
 from bayeswater.families.family import Settings
@@ -34,12 +35,11 @@ from bayeswater.inference.log_space import best_class
 from bayeswater.inference.scoring import Joint
 from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.learning.members.presets import committees_of, limited
+from bayeswater.learning.members.report import EnsembleReport
 from bayeswater.learning.members.stack import Stack, learn, log_frequency
 from bayeswater.models.calibrating import LeaveOneOut
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.ensemble.reading import EnsembleReading, canonical, cells_of, with_known_cells
-from bayeswater.models.ensemble.report import EnsembleReport
-from bayeswater.models.explaining import explained_by_known_cells
 from bayeswater.models.settings import note_columns, require_missing_rule, require_unseen_rule
 from bayeswater.models.streaming.fitting import fit_whole
 from bayeswater.statistics.sums import ClassCounts

@@ -21,6 +21,7 @@ from bayeswater.data.reading.row_hashes import number_words, row_words, state_wo
 from bayeswater.data.reading.text import TextAnalyser, TextTable
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import DataError, ParameterError
+from bayeswater.explain.explaining import cells_as_given
 from bayeswater.explain.pooled_explanations import RowCells
 from bayeswater.families.choosing_text import COUNTED
 from bayeswater.families.family import Settings
@@ -31,7 +32,6 @@ from bayeswater.families.words.weighed_words import counted_words
 from bayeswater.families.words.words import Words
 from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.learning.members.word_member import beside
-from bayeswater.models.explaining import cells_as_given
 from bayeswater.typing import Array
 
 OF_STATES = ("categorical", "bernoulli")

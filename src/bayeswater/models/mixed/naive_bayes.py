@@ -22,8 +22,10 @@ from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.class_weights import ClassWeights
+from bayeswater.explain.asking import Facts, facts_of_columns
 from bayeswater.explain.credible_interval import CredibleIntervals, PosteriorDraws, support
 from bayeswater.explain.explanations import Explanations, Terms, views_of
+from bayeswater.explain.linear_form import line_of_groups
 from bayeswater.explain.novelty import novelty
 from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve
@@ -46,10 +48,8 @@ from bayeswater.inference.drawing import Stage, checked_draws, checked_seed
 from bayeswater.inference.linear import Line
 from bayeswater.inference.log_space import log_evidence
 from bayeswater.inference.scoring import score
-from bayeswater.models.asking import Facts, facts_of_columns
 from bayeswater.models.calibrating import as_stale
 from bayeswater.models.classifier import BayesClassifier
-from bayeswater.models.linear_form import line_of_groups
 from bayeswater.models.mixed.table_learning import MixedReading, state_shares
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import (

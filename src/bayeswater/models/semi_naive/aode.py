@@ -8,11 +8,11 @@ import numpy as np
 
 from bayeswater.data.labels import Labels
 from bayeswater.errors import ParameterError
+from bayeswater.explain.asking import Facts
 from bayeswater.inference.choosing import first_of_least, nested_losses, validation_rows
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.inference.super_pairs import SuperPairs
 from bayeswater.inference.super_parents import SuperParents
-from bayeswater.models.asking import Facts
 from bayeswater.models.held_out import Fold
 from bayeswater.models.semi_naive.learning import LearnedStates, StateRows, gathered, pairs_of
 from bayeswater.models.semi_naive.state_classifier import ALL, StateClassifier

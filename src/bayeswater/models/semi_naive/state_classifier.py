@@ -37,6 +37,7 @@ from bayeswater.errors import DataError, ParameterError
 from bayeswater.estimate.dirichlet import PseudoCounts
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.estimate.smoothing import empty_is_state
+from bayeswater.explain.asking import Facts, state_facts
 from bayeswater.explain.pair_explanations import PairExplanations
 from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve, state_curve
@@ -58,7 +59,6 @@ from bayeswater.inference.forest import Forest
 from bayeswater.inference.linear import Line
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import JointWithout, score_blocks
-from bayeswater.models.asking import Facts, state_facts
 from bayeswater.models.calibrating import REVIEWED_ROWS, Review
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.held_out import CellsOf, Fold, folds_of_rows

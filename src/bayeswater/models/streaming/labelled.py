@@ -19,12 +19,12 @@ from bayeswater.data.row_places import Stretch, original_rows, rows_named
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.source import BATCH_CELLS
+from bayeswater.data.sources.target_rules import TargetBins, TargetRule
 from bayeswater.data.sources.written_cells import LABELS
 from bayeswater.engines.engine_rows import EngineRows
 from bayeswater.errors import BayesWarning, DataError, SchemaError, nearest_names, warn_user
 from bayeswater.models.streaming.grouping import by_groups, require_few_categories
 from bayeswater.models.streaming.passes import Examples, Piece, plus
-from bayeswater.models.streaming.target_rules import TargetBins, TargetRule
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:

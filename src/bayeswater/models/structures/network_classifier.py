@@ -26,6 +26,8 @@ from bayeswater.data.variable import Schema, Variable
 from bayeswater.data.weights import CountedRows
 from bayeswater.errors import BayesWarning, ParameterError, StatisticsError
 from bayeswater.estimate.class_weights import ClassWeights
+from bayeswater.explain.asking import Facts, state_facts
+from bayeswater.explain.explaining import cells_as_given, explained_by_known_cells
 from bayeswater.explain.pooled_explanations import PooledExplanations
 from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve, state_curve
@@ -39,10 +41,8 @@ from bayeswater.inference.log_space import fall_back, log_posterior
 from bayeswater.inference.network_joint import ClassJoint
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.kernels.remainders import remainder
-from bayeswater.models.asking import Facts, state_facts
 from bayeswater.models.calibrating import Priors, Review, review_piece
 from bayeswater.models.classifier import BayesClassifier
-from bayeswater.models.explaining import cells_as_given, explained_by_known_cells
 from bayeswater.models.held_out import CellsOf, Fold, count_kinds, held_out_folds
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.network_rows import declared_variable, read_as_empty, with_empty_states

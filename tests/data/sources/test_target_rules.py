@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from bayeswater.data.sources.target_rules import KeptClasses, TargetBins
 from bayeswater.errors import DataError
-from bayeswater.models.streaming.target_rules import KeptClasses, TargetBins
 
 
 def test_an_amount_at_a_cut_is_in_the_bin_that_ends_there_and_a_missing_one_in_none():
