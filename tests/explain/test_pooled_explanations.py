@@ -9,8 +9,8 @@ import pytest
 from tests.models.ensemble.tables import FEW, mixed_frame
 
 from bayeswater import BayesEnsemble, ParameterError, ResourceLimitError, SchemaError, UnseenCategoryWarning
-from bayeswater.explain.pooled_explanations import Orders
 from bayeswater.explain import explaining
+from bayeswater.explain.pooled_explanations import Orders
 
 FRAME, Y = mixed_frame(200)
 
