@@ -10,6 +10,8 @@ import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
 from threading import Barrier
 from time import sleep
 from typing import Any
@@ -18,6 +20,7 @@ import numba
 import numpy as np
 import pytest
 
+from bayeswater import kernels
 from bayeswater.kernels import compiling
 from bayeswater.kernels.compiling import (
     COMPILE_FROM_CELLS,
@@ -354,3 +357,13 @@ def test_a_process_that_forks_while_loops_are_loaded_can_compile_in_its_child():
         print(json.dumps(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0))
         """
     )
+
+
+def test_no_plain_loop_makes_arrays_for_which_numba_keeps_no_counts_there():
+    for kernel in (one for module in _kernel_modules() for one in vars(module).values() if isinstance(one, Kernel)):
+        called = {name for name in kernel.loop.__code__.co_names if kernel.is_plain}
+        assert not called & {"zeros", "empty", "ones", "full", "copy", "astype", "arange"}, kernel.__name__
+
+
+def _kernel_modules():
+    return [import_module(one.name) for one in walk_packages(kernels.__path__, "bayeswater.kernels.")]

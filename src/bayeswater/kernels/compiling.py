@@ -170,7 +170,7 @@ def compiled(loop: Callable[..., Any]) -> Kernel:
 def compiled_plainly(loop: Callable[..., Any]) -> Kernel:
     """Mark a loop as a kernel of plain steps, which takes less time to compile.
 
-    It has numbers, elements and shapes of arrays: no array expressions, no slices, no closures.
+    It has numbers, elements and shapes of arrays: no new arrays, no array expressions, no slices, no closures.
     """
     return Kernel(loop, is_plain=True)
 

@@ -14,7 +14,7 @@ smaller are added up, and the other has what is left.
 
 import numpy as np
 
-from bayeswater.kernels.compiling import compiled_plainly
+from bayeswater.kernels.compiling import compiled, compiled_plainly
 
 LEAST_GAIN = 1e-9
 """Gain that is no more than rounding."""
@@ -48,7 +48,7 @@ def loss_slopes(score, log_prior, labels, weight, loss, slope, curvature):  # ty
         loss[i] = weight[i] * (top + np.log(total) - own)
 
 
-@compiled_plainly
+@compiled
 def grow_tree(codes, first, columns, rows, terms, ridge, least, column, cut, leaf):  # type: ignore[no-untyped-def]
     """Find the questions of a tree, one level after the other, and the leaf of every row.
 
@@ -138,7 +138,7 @@ def grow_tree(codes, first, columns, rows, terms, ridge, least, column, cut, lea
             leaf[i] = 2 * leaf[i] + (codes[best_column, i] > bound)
 
 
-@compiled_plainly
+@compiled
 def leaf_steps(leaf, slope, curvature, ridge, rate, step):  # type: ignore[no-untyped-def]
     """Fill the Newton steps of all leaves: minus `rate` g / (h + `ridge`), (n_leaves, n_classes)."""
     curved = np.zeros((len(step), step.shape[1]))
@@ -154,7 +154,7 @@ def leaf_steps(leaf, slope, curvature, ridge, rate, step):  # type: ignore[no-un
             step[v, k] *= rate / curved[v, k]
 
 
-@compiled_plainly
+@compiled
 def add_trees(codes, column, cut, order, ranks, slot, step, score):  # type: ignore[no-untyped-def]
     """Add the steps of trees to the scores (n_rows, n_classes) of coded rows.
 
