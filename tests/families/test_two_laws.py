@@ -8,7 +8,8 @@ from scipy.stats import nbinom, t
 from tests.families.test_every_law import CELLS, N, Y, frame_of, model_of
 
 from bayeswater import CategoricalNB, GaussianNB, NaiveBayes, drift
-from bayeswater.families.two_laws import LOOKED_UP, STRENGTHS, normal_factor, shares_factor, two_laws, with_all_classes
+from bayeswater.families.two_laws import LOOKED_UP, STRENGTHS, normal_factor, shares_factor, with_all_classes
+from bayeswater.models.drifting import factors_of
 
 
 def mixed(factor):
@@ -99,7 +100,7 @@ def test_every_law_tells_a_change_from_none(family):
 
 def common_of(before, after):
     rows = tuple(model.statistics_.class_count.count for model in (before, after))
-    return [one.common for one in two_laws(before.statistics_.columns, after.statistics_.columns, rows)]
+    return [one.common for one in factors_of(before.statistics_.columns, after.statistics_.columns, rows)]
 
 
 def test_classes_of_equal_shares_of_rows_are_put_together_by_adding_their_counts():

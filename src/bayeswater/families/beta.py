@@ -12,7 +12,7 @@ are normal around those of all rows, with a standard deviation of 1. The integra
 touches the integrand at its peak (Laplace), whose error falls as one over the rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -30,6 +30,7 @@ from bayeswater.families.curve import class_shares, grid_over
 from bayeswater.families.family import Settings
 from bayeswater.families.numbers import NumberFamily, NumberView
 from bayeswater.families.open_numbers import Candidate, OpenColumn, Weighed
+from bayeswater.families.two_laws import ColumnFactors, mean_figures, two_laws
 from bayeswater.families.view import ColumnView, NumberOptions
 from bayeswater.inference.formula import NumberForm, Weights
 from bayeswater.inference.linear import Line, require_whole
@@ -346,3 +347,18 @@ class BetaShares(NumberFamily):
 def draw_shares(a: Array, b: Array, rng: np.random.Generator) -> Array:
     """Draw shares over 0 and under 1, also where a float64 would be either."""
     return np.clip(rng.beta(a, b), np.finfo(np.float64).tiny, 1 - np.finfo(np.float64).epsneg)
+
+
+@two_laws.register
+def _(a: ShareSums, b: ShareSums, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
+    for j in range(a.n_columns):
+        parts = [np.stack([p.weight[:, j], p.from_zero[:, j], p.from_one[:, j]]).astype(float) for p in (a, b)]
+        factor = np.zeros(a.n_classes)
+        means = np.zeros((2, a.n_classes))
+        for k in range(a.n_classes):
+            own = np.stack([part[:, k] for part in parts], axis=1)  # (3, 2): both sets of rows
+            if (own[0] > 0).all():
+                factor[k] = beta_log_evidence(*own).sum() - beta_log_evidence(*own.sum(axis=1, keepdims=True)).sum()
+                shapes = [beta_parameters(np.array(-z / n), np.array(-o / n)) for n, z, o in own.T]
+                means[:, k] = [float(p / (p + q)) for p, q in shapes]
+        yield ColumnFactors(a.column_name(j), "values", factor, mean_figures(*means))

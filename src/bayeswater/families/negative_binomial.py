@@ -12,7 +12,7 @@ mean m of all, and as r grows this is the gamma prior of Poisson's law. All disp
 looking.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any, ClassVar, Self
@@ -22,6 +22,7 @@ from scipy.special import betaln, gammaln, logsumexp, xlogy
 
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseTable
+from bayeswater.data.reading.column_plan import Column
 from bayeswater.decision.facts import NOTHING, Fact
 from bayeswater.families.family import Settings
 from bayeswater.families.numbers import NumberBlock
@@ -34,7 +35,9 @@ from bayeswater.families.poisson import (
     Poisson,
     PoissonBlock,
     PoissonCandidate,
+    count_factors,
 )
+from bayeswater.families.two_laws import ColumnFactors, two_laws
 from bayeswater.inference.drawing import draw_counts, log_gamma
 from bayeswater.inference.formula import Weights
 from bayeswater.inference.linear import Line, line_of_numbers
@@ -305,3 +308,15 @@ class NegativeBinomial(Poisson):
 def draw_dispersed(mean: Array, dispersion: Array | float, rng: np.random.Generator) -> Array:
     """Draw a count for each mean, of any shape; NaN where it is NaN."""
     return draw_counts(mean * rng.standard_gamma(np.broadcast_to(dispersion, mean.shape)) / dispersion, rng)
+
+
+@two_laws.register
+def _(a: DispersedTotals, b: DispersedTotals, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
+    # The dispersion is that of all rows.
+    r = DISPERSIONS[(a + b).log_evidences().argmax(axis=0)]
+
+    def evidence(strength: float, rate: Array, n: Array, total: Array) -> Array:
+        found: Array = betaln(strength * rate + total, (strength + n) * r) - betaln(strength * rate, strength * r)
+        return found
+
+    return count_factors(a, b, evidence)

@@ -6,7 +6,7 @@ A class without a value in a column takes the rate of all classes; a column with
 The evidence of a column left open expects the rate of a class to be that of all: a gamma prior worth one event.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, sqrt
@@ -23,6 +23,7 @@ from bayeswater.families.curve import ColumnCurve, whole_numbers
 from bayeswater.families.family import Settings, require_sums
 from bayeswater.families.numbers import CountView, NumberBlock, NumberFamily
 from bayeswater.families.open_numbers import Candidate, OpenColumn, Weighed
+from bayeswater.families.two_laws import ColumnFactors, common_weights, mean_figures, mixed_over_strengths, two_laws
 from bayeswater.families.view import ColumnView
 from bayeswater.inference.drawing import draw_counts, log_gamma
 from bayeswater.inference.formula import NumberForm, Weights
@@ -333,7 +334,9 @@ def poisson_rates(sums: CountTotals, pseudo_count: Array) -> Array:
         return np.where(sums.weight > 0, (sums.total + pseudo_count) / sums.weight, pooled)
 
 
-def poisson_log_evidence(shape: float, rate: float, n: Array, total: Array, log_factorials: Array) -> Array:
+def poisson_log_evidence(
+    shape: Array | float, rate: float, n: Array, total: Array, log_factorials: Array | float
+) -> Array:
     """Logarithm of the evidence of Poisson counts whose mean has a Gamma(shape, rate) prior, elementwise.
 
         rate^shape / (rate + n)^(shape + total) Gamma(shape + total) / Gamma(shape) / (x_1! .. x_n!)
@@ -344,3 +347,51 @@ def poisson_log_evidence(shape: float, rate: float, n: Array, total: Array, log_
     return (
         gammaln(shape + total) - gammaln(shape) - shape * np.log1p(n / rate) - total * np.log(rate + n) - log_factorials
     )
+
+
+Rates = tuple[Array, Array]
+"""Weights and totals of counts, (n_classes, n_columns) each."""
+
+
+def _rates_of_all_classes(a: Rates, b: Rates) -> tuple[Rates, Rates]:
+    """Put all classes together as one more class: events fall into the two sets as the rows do, class by class."""
+    n, total = a[0] + b[0], a[1] + b[1]
+    f = a[0] / np.where(n > 0, n, 1.0)
+    count, chance = common_weights(total, f)
+    events = (total * count).sum(axis=0)
+    first = np.clip(chance * events + (a[1] - total * f).sum(axis=0), 0.0, events)
+    rate = (total * count * total / np.where(n > 0, n, 1.0)).sum(axis=0) / np.where(events > 0, events, 1.0)
+    rows = events / np.where(rate > 0, rate, 1.0)
+    joint = ((chance * rows, first), ((1 - chance) * rows, events - first))
+    found = [
+        tuple(np.concatenate([x, y[None]]) for x, y in zip(own, more, strict=True))
+        for own, more in zip((a, b), joint, strict=True)
+    ]
+    return found[0], found[1]  # type: ignore[return-value]
+
+
+def count_factors(a: CountTotals, b: CountTotals, evidence: Callable[..., Array]) -> Iterator[ColumnFactors]:
+    """Weigh two means of counts against one; `evidence` is that of some rows and events under a rate of some rows."""
+    before, after = _rates_of_all_classes(*((part.weight * 1.0, part.total * 1.0) for part in (a, b)))
+    n, total = before[0] + after[0], before[1] + after[1]
+    rate = np.where(total > 0, total, 1.0) / np.where(n > 0, n, 1.0)
+
+    def factor(strength: float) -> Array:
+        found: Array = sum(evidence(strength, rate, *own) for own in (before, after)) - evidence(
+            strength, rate, n, total
+        )
+        return found
+
+    *factors, common = np.where(total > 0, mixed_over_strengths(factor), 0.0)
+    for j in range(a.n_columns):
+        means = [part.total[:, j] / np.maximum(part.weight[:, j], 1) for part in (a, b)]
+        own = np.array([of_class[j] for of_class in factors])
+        yield ColumnFactors(a.column_name(j), "values", own, mean_figures(*means), float(common[j]))
+
+
+@two_laws.register
+def _(a: CountTotals, b: CountTotals, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
+    def evidence(strength: float, rate: Array, n: Array, total: Array) -> Array:
+        return poisson_log_evidence(strength * rate, strength, n, total, 0.0)
+
+    return count_factors(a, b, evidence)

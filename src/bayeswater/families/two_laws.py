@@ -13,8 +13,8 @@ A change may be the same in all classes. Then their rows say it together, and pa
 class has more of than is expected of it is added up, as if of one more class (`with_all_classes`). Rows of a class
 count by how evenly they fall into the two sets, so that other frequencies of the classes are no change of a column.
 
-What a law does not let go of stays that of all rows: the dispersion of counts. Of a text every word is looked at, and
-the factor is the mean of all: any one of them may have changed.
+Of a text every word is looked at, and the factor is the mean of all: any one of them may have changed. The rules of
+sums that only one law has are in its file, and registered with `two_laws`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,17 +28,9 @@ from scipy.special import betaln, logsumexp, xlogy
 from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.number_table import bin_labels
 from bayeswater.estimate.normal_parameters import NormalInverseGamma, normal_log_evidence
-from bayeswater.families.beta import ShareSums, beta_log_evidence, beta_parameters
-from bayeswater.families.negative_binomial import DISPERSIONS, DispersedTotals
-from bayeswater.families.poisson import poisson_log_evidence
-from bayeswater.families.registry import families_of
-from bayeswater.families.von_mises import CircleSums, circle_log_evidence
 from bayeswater.statistics.category_counts import CategoryCounts
-from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.feature_sums import BinaryCounts, FeatureSums
 from bayeswater.statistics.moments import Moments
-from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.statistics.text_sums import TextSums
@@ -85,24 +77,11 @@ class ColumnFactors:
     common: float | None = None
 
 
-def two_laws(a: Any, b: Any, rows: tuple[Array, Array]) -> Iterator[ColumnFactors]:
-    """Weigh two laws against one for every column of two sums, whose classes have some rows (n_classes,) each."""
-    if isinstance(a, ColumnGroups):
-        a.plan.require_same_reading(b.plan)
-        families = families_of(a.plan)
-        for key, part in a.groups.items():
-            if isinstance(part, PairCounts):  # those of the classifiers of states count all of their columns
-                yield from _of_group(part.singles, b.groups[key].singles, rows, a.plan.columns)
-            elif key in families:
-                yield from _of_group(part, b.groups[key], rows, families[key].columns)
-        return
-    yield from _of_group(a, b, rows, ())
-
-
-def _of_group(a: Any, b: Any, rows: tuple[Array, Array], columns: Sequence[Column]) -> Iterator[ColumnFactors]:
+def column_factors(a: Any, b: Any, rows: tuple[Array, Array], columns: Sequence[Column]) -> Iterator[ColumnFactors]:
+    """Weigh every column of two sums of a kind and its missing cells; classes have some rows (n_classes,) each."""
     a, b = a.aligned(b)
     by_name = {column.name: column for column in columns}
-    yield from _values(a, b, by_name)
+    yield from two_laws(a, b, by_name)
     for name, cells in _cells(a, b):
         there = [np.broadcast_to(part, all_rows.shape) for part, all_rows in zip(cells, rows, strict=True)]
         absent = [np.maximum(all_rows - part, 0) for part, all_rows in zip(there, rows, strict=True)]
@@ -129,7 +108,7 @@ def _cells(a: Statistic, b: Statistic) -> Iterator[tuple[str, tuple[Array, Array
 # ---------------------------------------------------------------------- the factors
 
 
-def _together(n: Array, f: Array) -> tuple[Array, Array]:
+def common_weights(n: Array, f: Array) -> tuple[Array, Array]:
     """How much the n rows of each class (n_classes, ...) count where all tell of one change, and their chance f of all.
 
     Where a row is in the first set with a chance f, it tells by its variance f (1 - f).
@@ -151,7 +130,7 @@ def with_all_classes(a: Array, b: Array) -> tuple[Array, Array]:
     both = a + b
     n = both.sum(axis=0)
     f = a.sum(axis=0) / np.where(n > 0, n, 1.0)
-    count, chance = _together(n, f)
+    count, chance = common_weights(n, f)
     whole = (both * count).sum(axis=1)
     first = np.clip(chance * whole + (a - both * f).sum(axis=1), 0.0, whole)
     return np.concatenate([a, first[:, None]], axis=1), np.concatenate([b, (whole - first)[:, None]], axis=1)
@@ -167,7 +146,7 @@ def _numbers_of_all_classes(a: Numbers, b: Numbers) -> tuple[Numbers, Numbers]:
     f = a[0] / np.where(n > 0, n, 1.0)
     variance = (a[2] + b[2] + apart**2 * n * f * (1 - f)) / np.where(n > 0, n, 1.0)
     scale = np.where(variance > 0, variance, 1.0)
-    count, chance = _together(np.where(variance > 0, n, 0.0), f)
+    count, chance = common_weights(np.where(variance > 0, n, 0.0), f)
     rows = np.where(variance > 0, n * count, 0.0)
     whole = rows.sum(axis=0)
     mean = (rows * apart / np.sqrt(scale)).sum(axis=0) / np.where(whole > 0, whole, 1.0)
@@ -239,46 +218,6 @@ def normal_factor(a: Numbers, b: Numbers) -> Array:
     return np.where(deviation > 0, mixed_over_strengths(factor) - LOOKED_UP, 0.0)
 
 
-Rates = tuple[Array, Array]
-"""Weights and totals of counts, (n_classes, n_columns) each."""
-
-
-def _rates_of_all_classes(a: Rates, b: Rates) -> tuple[Rates, Rates]:
-    """Put all classes together as one more class: events fall into the two sets as the rows do, class by class."""
-    n, total = a[0] + b[0], a[1] + b[1]
-    f = a[0] / np.where(n > 0, n, 1.0)
-    count, chance = _together(total, f)
-    events = (total * count).sum(axis=0)
-    first = np.clip(chance * events + (a[1] - total * f).sum(axis=0), 0.0, events)
-    rate = (total * count * total / np.where(n > 0, n, 1.0)).sum(axis=0) / np.where(events > 0, events, 1.0)
-    rows = events / np.where(rate > 0, rate, 1.0)
-    together = ((chance * rows, first), ((1 - chance) * rows, events - first))
-    found = [
-        tuple(np.concatenate([x, y[None]]) for x, y in zip(own, more, strict=True))
-        for own, more in zip((a, b), together, strict=True)
-    ]
-    return found[0], found[1]  # type: ignore[return-value]
-
-
-def _rates_factor(a: Rates, b: Rates, dispersion: Array) -> Array:
-    """Weigh two means of counts against one; `dispersion` (n_columns,) is infinite for Poisson's law."""
-    n, total = a[0] + b[0], a[1] + b[1]
-    rate = np.where(total > 0, total, 1.0) / np.where(n > 0, n, 1.0)
-    is_poisson = np.isinf(dispersion)
-    r = np.where(is_poisson, 1.0, dispersion)
-
-    def factor(strength: float) -> Array:
-        def evidence(weight: Array, events: Array) -> Array:
-            poisson = poisson_log_evidence(strength * rate, strength, weight, events, 0.0)  # type: ignore[arg-type]
-            spread = betaln(strength * rate + events, (strength + weight) * r) - betaln(strength * rate, strength * r)
-            return np.where(is_poisson, poisson, spread)
-
-        found: Array = evidence(*a) + evidence(*b) - evidence(n, total)
-        return found
-
-    return np.where(total > 0, mixed_over_strengths(factor), 0.0)
-
-
 # ---------------------------------------------------------------------- by the kind of sums
 
 
@@ -289,12 +228,12 @@ def _of_shares(name: str, what: str, states: Sequence[Any], a: Array, b: Array) 
 
 
 @singledispatch
-def _values(a: Any, b: Any, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
-    """Weigh two laws against one for each column of sums of a kind."""
+def two_laws(a: Any, b: Any, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
+    """Weigh two laws against one for each column of two sums; a law with sums of its own has its rule there."""
     raise TypeError(f"sums of the kind {type(a).__name__} have no rule here")
 
 
-@_values.register
+@two_laws.register
 def _(a: CategoryCounts, b: CategoryCounts, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
     for j, variable in enumerate(a.schema):
         column = columns.get(variable.name)
@@ -303,12 +242,12 @@ def _(a: CategoryCounts, b: CategoryCounts, columns: dict[str, Column]) -> Itera
         yield _of_shares(variable.name, "values", states, *counts)
 
 
-@_values.register
+@two_laws.register
 def _(a: Moments, b: Moments, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
     yield from _normal(a, columns, *((part.weight, part.mean, part.scatter) for part in (a, b)))
 
 
-@_values.register
+@two_laws.register
 def _(a: Scatter, b: Scatter, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
     yield from _normal(a, columns, *((part.cells, part.means, part.squares) for part in (a, b)))
 
@@ -328,54 +267,14 @@ def _normal(
         yield ColumnFactors(name, "values", of_class[:, j], figures_of, float(common[j]))
 
 
-@_values.register
-def _(a: CountTotals, b: CountTotals, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
-    dispersion = np.full(a.n_columns, np.inf)
-    if isinstance(a, DispersedTotals) and isinstance(b, DispersedTotals):
-        dispersion = DISPERSIONS[(a + b).log_evidences().argmax(axis=0)]
-    rates = [(part.weight.astype(np.float64), part.total.astype(np.float64)) for part in (a, b)]
-    factor = _rates_factor(*_rates_of_all_classes(*rates), dispersion)
-    for j in range(a.n_columns):
-        means = [part.total[:, j] / np.maximum(part.weight[:, j], 1) for part in (a, b)]
-        own, common = factor[:-1, j], float(factor[-1, j])
-        yield ColumnFactors(a.column_name(j), "values", own, _mean_figures(*means), common)
-
-
-@_values.register
-def _(a: ShareSums, b: ShareSums, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
-    for j in range(a.n_columns):
-        parts = [np.stack([p.weight[:, j], p.from_zero[:, j], p.from_one[:, j]]).astype(float) for p in (a, b)]
-        factor = np.zeros(a.n_classes)
-        means = np.zeros((2, a.n_classes))
-        for k in range(a.n_classes):
-            own = np.stack([part[:, k] for part in parts], axis=1)  # (3, 2): both sets of rows
-            if (own[0] > 0).all():
-                factor[k] = beta_log_evidence(*own).sum() - beta_log_evidence(*own.sum(axis=1, keepdims=True)).sum()
-                shapes = [beta_parameters(np.array(-z / n), np.array(-o / n)) for n, z, o in own.T]
-                means[:, k] = [float(p / (p + q)) for p, q in shapes]
-        yield ColumnFactors(a.column_name(j), "values", factor, _mean_figures(*means))
-
-
-@_values.register
-def _(a: CircleSums, b: CircleSums, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
-    for j in range(a.n_columns):
-        at = [(p.cosines[:, j] - p.weight[:, j]) + 1j * (p.sines[:, j] - p.weight[:, j]) for p in (a, b)]
-        n = [p.weight[:, j].astype(np.float64) for p in (a, b)]
-        both = circle_log_evidence(n[0] + n[1], np.abs(at[0] + at[1]), 1.0)
-        factor = sum(circle_log_evidence(w, np.abs(z), 1.0) for w, z in zip(n, at, strict=True)) - both
-        period = dict(columns[a.column_name(j)].options).get("period", 1.0) if a.column_name(j) in columns else 1.0
-        turns = [np.angle(z) / (2 * np.pi) % 1.0 for z in at]
-        yield ColumnFactors(a.column_name(j), "values", np.asarray(factor), _angle_figures(period, *turns))
-
-
-@_values.register
+@two_laws.register
 def _(a: BinaryCounts, b: BinaryCounts, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
     for j in range(a.n_columns):
         counts = [np.stack([p.present[:, j], p.absent[:, j]]).astype(np.float64) for p in (a, b)]
         yield _of_shares(a.column_name(j), "values", ("present",), *counts)
 
 
-@_values.register
+@two_laws.register
 def _(a: FeatureSums, b: FeatureSums, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
     for j in range(a.n_columns):
         own = [(p.feature_sum[:, j], p.feature_sum.sum(axis=1)) for p in (a, b)]
@@ -383,7 +282,7 @@ def _(a: FeatureSums, b: FeatureSums, columns: dict[str, Column]) -> Iterator[Co
         yield _of_shares(a.column_name(j), "values", ("share of all",), *counts)
 
 
-@_values.register
+@two_laws.register
 def _(a: TextSums, b: TextSums, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
     used = np.flatnonzero((a.present + b.present).any(axis=0))
     if not len(used):
@@ -442,23 +341,12 @@ def _number_figures(a: tuple[Array, ...], b: tuple[Array, ...], *, is_log: bool)
     return figures_of
 
 
-def _mean_figures(before: Array, after: Array) -> Callable[[int], Figures]:
+def mean_figures(before: Array, after: Array) -> Callable[[int], Figures]:
     """Tell means, and how many times the smaller the larger is."""
 
     def figures_of(k: int) -> Figures:
         low, high = sorted((float(before[k]), float(after[k])))
         times = high / low if low > 0 else 1.0 if high == low else float("inf")
         return Figures({"mean": float(before[k])}, {"mean": float(after[k])}, times, "times")
-
-    return figures_of
-
-
-def _angle_figures(period: float, before: Array, after: Array) -> Callable[[int], Figures]:
-    """Tell mean directions, and which part of the circle lies between them."""
-
-    def figures_of(k: int) -> Figures:
-        apart = abs(float(after[k] - before[k]))
-        first, second = ({"mean": float(turn[k]) * period} for turn in (before, after))
-        return Figures(first, second, min(apart, 1 - apart), "of the circle")
 
     return figures_of

@@ -20,7 +20,7 @@ All kappa from 0.01 to 10 000 are equally probable on a logarithmic scale; those
 narrower than the spacing of the values.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -39,6 +39,7 @@ from bayeswater.families.curve import ColumnCurve, class_shares, grid_over
 from bayeswater.families.family import Settings
 from bayeswater.families.numbers import NumberFamily, NumberView
 from bayeswater.families.open_numbers import Candidate, OpenColumn, Weighed
+from bayeswater.families.two_laws import ColumnFactors, Figures, two_laws
 from bayeswater.families.view import ColumnView, NumberOptions
 from bayeswater.inference.formula import Circle
 from bayeswater.inference.linear import Line, require_whole
@@ -367,3 +368,26 @@ class VonMises(NumberFamily):
 def draw_on_circle(mu: Array, kappa: Array, period: Array | float, rng: np.random.Generator) -> Array:
     """Draw a number from 0 to the period for each direction and concentration, of any shape."""
     return rng.vonmises(mu, kappa) % (2 * np.pi) * period / (2 * np.pi)
+
+
+@two_laws.register
+def _(a: CircleSums, b: CircleSums, columns: dict[str, Column]) -> Iterator[ColumnFactors]:
+    for j in range(a.n_columns):
+        at = [(p.cosines[:, j] - p.weight[:, j]) + 1j * (p.sines[:, j] - p.weight[:, j]) for p in (a, b)]
+        n = [p.weight[:, j].astype(np.float64) for p in (a, b)]
+        both = circle_log_evidence(n[0] + n[1], np.abs(at[0] + at[1]), 1.0)
+        factor = sum(circle_log_evidence(w, np.abs(z), 1.0) for w, z in zip(n, at, strict=True)) - both
+        period = dict(columns[a.column_name(j)].options).get("period", 1.0) if a.column_name(j) in columns else 1.0
+        turns = [np.angle(z) / (2 * np.pi) % 1.0 for z in at]
+        yield ColumnFactors(a.column_name(j), "values", np.asarray(factor), _angle_figures(period, *turns))
+
+
+def _angle_figures(period: float, before: Array, after: Array) -> Callable[[int], Figures]:
+    """Tell mean directions, and which part of the circle lies between them."""
+
+    def figures_of(k: int) -> Figures:
+        apart = abs(float(after[k] - before[k]))
+        first, second = ({"mean": float(turn[k]) * period} for turn in (before, after))
+        return Figures(first, second, min(apart, 1 - apart), "of the circle")
+
+    return figures_of

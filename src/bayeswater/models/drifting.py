@@ -4,7 +4,7 @@ How columns are read is decided by all rows, and then the rows of every day, wee
 their own. Models of periods therefore merge, any one can be taken out of their sum again, and any two can be compared.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,16 @@ import numpy as np
 from bayeswater.data.reading.dates import is_date
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
 from bayeswater.explain.drift import Drift, drift_of
-from bayeswater.families.two_laws import two_laws
+from bayeswater.families.registry import families_of
+from bayeswater.families.two_laws import ColumnFactors, column_factors
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.on_sums import OnSums, of_other_rows, sums_of, sums_read_alike
 from bayeswater.models.settings import frames_of
 from bayeswater.models.streaming.passes import Examples, Piece
+from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.sums import Sums
+from bayeswater.typing import Array
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -139,6 +143,20 @@ def drift(a: OnSums, b: Any, y: Any = None) -> Drift:
     class_count, new_count = before.class_count.aligned(after.class_count)
     classes = class_count.classes
     rows = class_count.count, new_count.count
-    columns = two_laws(before.columns.onto(classes), after.columns.onto(classes), rows)
+    columns = factors_of(before.columns.onto(classes), after.columns.onto(classes), rows)
     library = frames_of(a) if isinstance(a, BayesClassifier) else None
     return replace(drift_of(np.asarray(classes.labels).tolist(), rows, columns), library=library)
+
+
+def factors_of(a: Any, b: Any, rows: tuple[Array, Array]) -> Iterator[ColumnFactors]:
+    """Weigh two laws against one for every column of two sums, whose classes have some rows (n_classes,) each."""
+    if isinstance(a, ColumnGroups):
+        a.plan.require_same_reading(b.plan)
+        families = families_of(a.plan)
+        for key, part in a.groups.items():
+            if isinstance(part, PairCounts):  # those of the classifiers of states count all of their columns
+                yield from column_factors(part.singles, b.groups[key].singles, rows, a.plan.columns)
+            elif key in families:
+                yield from column_factors(part, b.groups[key], rows, families[key].columns)
+        return
+    yield from column_factors(a, b, rows, ())
