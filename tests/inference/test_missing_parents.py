@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from bayeswater import KDB, SKDB
-from bayeswater.inference import dependence, missing_parents
+from bayeswater.inference import dependence
 from bayeswater.inference.missing_parents import DependenceNetwork
 
 N_COLUMNS = 9
@@ -31,10 +31,10 @@ def test_a_network_sums_as_elimination_row_by_row_does(k, smoothing, monkeypatch
     model = KDB(k, smoothing=smoothing).fit(*rows(300, 0.1))
     block = model._table(rows(120, 0.6, seed=1)[0]).block(slice(0, 120))
     joint = model._joint()
-    monkeypatch.setattr(missing_parents, "FEW_FILLED", 1)
+    monkeypatch.setattr(dependence, "FEW_FILLED", 1)
     found = joint.of(block, use_loop=True)
     monkeypatch.setattr(DependenceNetwork, "log_likelihood", lambda self, states: None)
-    monkeypatch.setattr(missing_parents, "MOST_FILLED", 1)
+    monkeypatch.setattr(dependence, "MOST_FILLED", 1)
     expected = joint.of(block, use_loop=True)
     np.testing.assert_allclose(found, expected, rtol=1e-12)  # sums of some thousand products in another order
 

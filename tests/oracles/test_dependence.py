@@ -13,7 +13,7 @@ from tests.oracles.exact import log
 from tests.oracles.semi_naive import Counted
 
 from bayeswater import KDB, SKDB, NaiveBayes
-from bayeswater.inference import dependence, missing_parents
+from bayeswater.inference import dependence
 
 pytestmark = [
     pytest.mark.usefixtures("kernel"),
@@ -96,8 +96,7 @@ def test_rows_are_scored_alike_in_every_way(way, rows, others):
     frame, own = as_frame(others[0]), as_frame(rows[0])
     expected = plain.predict_joint_log_proba(frame), plain.loo_predict_log_proba(own, rows[1], sample_weight=rows[2])
     with pytest.MonkeyPatch.context() as patch:
-        module, limit = (dependence, "FLAT_TERMS") if "tables" in way else (missing_parents, "MOST_FILLED")
-        patch.setattr(module, limit, 0)
+        patch.setattr(dependence, "FLAT_TERMS" if "tables" in way else "MOST_FILLED", 0)
         found = model.predict_joint_log_proba(frame), model.loo_predict_log_proba(own, rows[1], sample_weight=rows[2])
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=CLOSE, atol=CLOSE)

@@ -29,10 +29,11 @@ from bayeswater.estimate.dirichlet import Prior
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.drawing import draw_states
 from bayeswater.inference.log_space import log_ratio
-from bayeswater.inference.missing_parents import DependenceNetwork, sum_over_gaps
+from bayeswater.inference.missing_parents import DependenceNetwork, filled, n_filled, sum_over_missing
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.kernels.category_tables import sum_of_states
 from bayeswater.kernels.cell_terms import CellTree, LevelRule, cell_terms, find_nodes, own_counts
+from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.level_terms import BackOffRule, Taken, Tree, level_terms
 from bayeswater.kernels.parent_cells import strides_of
 from bayeswater.kernels.prefix_losses import log_losses, log_products, multiply
@@ -45,6 +46,12 @@ from bayeswater.typing import Array
 
 FLAT_TERMS = 2**22
 """Logarithms of probabilities that are laid out at once, at most; where there are more, trees are gone down."""
+
+MOST_FILLED = 2**12
+"""Combinations of the missing cells of a row up to which all are looked at."""
+
+FEW_FILLED = 2**6
+"""The same, where a network would answer instead: fewer are found in less steps than its cells."""
 
 BLOCK_TERMS = 2**16
 """Products of all levels, rows and classes that members hold at a time: they stay in the second-level cache."""
@@ -249,8 +256,46 @@ class Dependence(ParentColumns):
 
     def log_likelihood(self, states: Array, removed: Removed | None, use_loop: bool) -> Array:
         """Log P(row | y), missing parents summed over: (n_rows, n_classes)."""
-        total = self.log_product(states, removed, use_loop)
-        sum_over_gaps(self, states, self.gaps(states), removed, total, use_loop)
+        total, gaps = self.log_product(states, removed, use_loop), self.gaps(states)
+        has_gaps, size = np.asarray(gaps.any(axis=1)), n_filled(gaps, self.n_states)
+        use_loop = use_loop or worth_compiling(size[has_gaps].sum())
+        many = np.flatnonzero(has_gaps & (size > FEW_FILLED))
+        if use_loop and removed is None and len(many) and self.network is not None:
+            found = self.network.log_likelihood(states[many])
+            if found is not None:
+                total[many] = found
+                has_gaps[many] = False
+        few = np.flatnonzero(has_gaps & (size <= MOST_FILLED))
+        for part in filled(states[few], gaps[few], self.n_states):
+            own = None if removed is None else removed.take(few[part.row])
+            total[few[part.rows]] = part.log_sum(self.log_product(part.states, own, use_loop))
+        left = np.flatnonzero(has_gaps & (size > MOST_FILLED))
+        if len(left):
+            own = None if removed is None else removed.take(left)
+            total[left] = self._eliminated(states[left], gaps[left], own, use_loop)
+        return total
+
+    def _eliminated(self, states: Array, gaps: Array, removed: Removed | None, use_loop: bool) -> Array:
+        """Log-likelihoods of rows with many missing cells, those of one pattern together: (n_rows, n_classes)."""
+        total, there = np.zeros((len(states), self.estimate.n_classes)), self.is_there(states)
+        for j in self.used:  # columns without a gap are the same factor, whatever is filled in
+            is_whole = np.asarray(there[:, j] & ~gaps[:, list(self.parents[j])].any(axis=1))
+            with np.errstate(divide="ignore"):
+                log_terms = np.log(self.terms(j, states, removed, use_loop=use_loop)[0])
+            total += np.where(is_whole[:, None], log_terms, 0.0)
+        _, first, pattern = np.unique(there, axis=0, return_index=True, return_inverse=True)
+        for number, one in enumerate(first.tolist()):
+            rows = np.flatnonzero(pattern.reshape(-1) == number)
+
+            def terms(j: int, filled: Array, row: Array, rows: Array = rows) -> Array:
+                own = None if removed is None else removed.take(rows[row])
+                return self.terms(j, filled, own, use_loop=use_loop)[0]
+
+            members = [[*self.parents[j], j] for j in self.used if there[one, j] or gaps[one, j]]
+            members = [own for own in members if gaps[one, own].any()]
+            total[rows] += sum_over_missing(
+                terms, members, states[rows], gaps[one], self.n_states, self.estimate.n_classes
+            )
         return total
 
     @cached_property

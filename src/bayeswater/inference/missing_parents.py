@@ -14,7 +14,6 @@ the scales kept as logarithms.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,24 +21,14 @@ from bayeswater.errors import ResourceLimitError
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
 from bayeswater.inference.network_joint import ClassJoint
-from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.statistics.parent_counts import Parents
 from bayeswater.typing import Array
-
-if TYPE_CHECKING:
-    from bayeswater.inference.dependence import Dependence, Removed
 
 MOST_TERMS = 2**22
 """Terms of one product of factors, of all classes, that is made for a row, at most."""
 
 CHUNK_TERMS = 2**22
 """Terms of one product that are held at a time, of several rows."""
-
-MOST_FILLED = 2**12
-"""Combinations of the missing cells of a row up to which all are looked at."""
-
-FEW_FILLED = 2**6
-"""The same, where a network would answer instead: fewer are found in less steps than its cells."""
 
 Terms = Callable[[int, Array, Array], Array]
 """P(x_j | y, parents) of filled rows: column, states (n_filled, n_columns), and the row of each, to (n_filled, K)."""
@@ -229,51 +218,3 @@ class DependenceNetwork:
             return self.joint.of(states[:, self.columns]) + np.log(self.joint.n_classes)
         except ResourceLimitError:
             return None
-
-
-def sum_over_gaps(
-    columns: "Dependence", states: Array, gaps: Array, removed: "Removed | None", total: Array, use_loop: bool
-) -> None:
-    """Put log-likelihoods, missing parents summed over, in the place of those in `total` of rows that have `gaps`."""
-    is_hard, size = np.asarray(gaps.any(axis=1)), n_filled(gaps, columns.n_states)
-    use_loop = use_loop or worth_compiling(size[is_hard].sum())
-    many = np.flatnonzero(is_hard & (size > FEW_FILLED))
-    if use_loop and removed is None and len(many) and columns.network is not None:
-        found = columns.network.log_likelihood(states[many])
-        if found is not None:
-            total[many] = found
-            is_hard[many] = False
-    hard = np.flatnonzero(is_hard & (size <= MOST_FILLED))
-    for part in filled(states[hard], gaps[hard], columns.n_states):
-        rows = hard[part.row]
-        inner = columns.log_product(part.states, None if removed is None else removed.take(rows), use_loop)
-        total[hard[part.rows]] = part.log_sum(inner)
-    harder = np.flatnonzero(is_hard & (size > MOST_FILLED))
-    if len(harder):
-        own = None if removed is None else removed.take(harder)
-        total[harder] = _eliminated(columns, states[harder], gaps[harder], own, use_loop)
-
-
-def _eliminated(columns: "Dependence", states: Array, gaps: Array, removed: "Removed | None", use_loop: bool) -> Array:
-    """Log-likelihoods of rows with many missing cells, those of one pattern together: (n_rows, n_classes)."""
-    total = np.zeros((len(states), columns.estimate.n_classes))
-    there = columns.is_there(states)
-    for j in columns.used:  # columns without a gap are the same factor, whatever is filled in
-        is_whole = np.asarray(there[:, j] & ~gaps[:, list(columns.parents[j])].any(axis=1))
-        with np.errstate(divide="ignore"):
-            log_terms = np.log(columns.terms(j, states, removed, use_loop=use_loop)[0])
-        total += np.where(is_whole[:, None], log_terms, 0.0)
-    _, first, pattern = np.unique(there, axis=0, return_index=True, return_inverse=True)
-    for number, one in enumerate(first.tolist()):
-        rows = np.flatnonzero(pattern.reshape(-1) == number)
-
-        def terms(j: int, filled: Array, row: Array, rows: Array = rows) -> Array:
-            own = None if removed is None else removed.take(rows[row])
-            return columns.terms(j, filled, own, use_loop=use_loop)[0]
-
-        members = [[*columns.parents[j], j] for j in columns.used if there[one, j] or gaps[one, j]]
-        members = [own for own in members if gaps[one, own].any()]
-        total[rows] += sum_over_missing(
-            terms, members, states[rows], gaps[one], columns.n_states, columns.estimate.n_classes
-        )
-    return total

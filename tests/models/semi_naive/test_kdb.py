@@ -24,7 +24,7 @@ from bayeswater import (
     limits,
     threads,
 )
-from bayeswater.inference import missing_parents
+from bayeswater.inference import dependence, missing_parents
 
 MODELS = [KDB(), KDB(1, smoothing="m-estimate"), KDB(3, class_free=0.0), SKDB(), SKDB(2, smoothing="laplace"), A2DE()]
 every_model = pytest.mark.parametrize("model", MODELS, ids=str)
@@ -410,7 +410,7 @@ def test_more_cells_than_the_limit_are_refused_with_their_number_and_a_way_out(m
 
 def test_too_many_missing_parents_are_refused_with_their_number_and_a_way_out(monkeypatch):
     model = KDB().fit(CARS, VERDICTS)
-    monkeypatch.setattr(missing_parents, "MOST_FILLED", 8)
+    monkeypatch.setattr(dependence, "MOST_FILLED", 8)
     row = CARS[:1].assign(price=None, safety=None)
     assert model.predict(row).shape == (1,)
     monkeypatch.setattr(missing_parents, "MOST_TERMS", 20)
