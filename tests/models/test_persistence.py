@@ -34,6 +34,7 @@ from bayeswater import (
     GaussianNB,
     ModelFileError,
     MultinomialNB,
+    NaiveBayes,
     NormalInverseGamma,
     load,
     models,
@@ -351,3 +352,10 @@ def test_a_folder_that_may_not_be_written_is_named(tmp_path):
         os.seteuid(user)
         tmp_path.chmod(0o755)
     assert list(tmp_path.iterdir()) == [tmp_path / "model.bayes"]
+
+
+def test_columns_of_counts_are_saved_however_many_rows_a_class_has(tmp_path):
+    """A bound of 2**53 for each of 1024 rows is none in int64."""
+    table = pd.DataFrame({"n": np.arange(2_500) % 7})
+    model = NaiveBayes(columns={"n": "poisson"}).fit(table, np.where(table["n"] % 2, "odd", "even"))
+    assert (reloaded(model, tmp_path / "counts.bayes").predict_proba(table) == model.predict_proba(table)).all()

@@ -107,7 +107,7 @@ def _require_columns(columns: ColumnStatistic, count: Array) -> None:
         _require(bool((columns.total == np.floor(columns.total)).all()), "total holds a fraction, but sums up counts")
         _require(not bool(((columns.weight == 0) & (columns.total > 0)).any()), "total counts where there is no cell")
     if isinstance(columns, CountTotals):
-        _require(bool((columns.total <= columns.weight * EXACT).all()), "total holds counts beyond 2**53")
+        _require(bool((columns.total <= columns.weight * float(EXACT)).all()), "total holds counts beyond 2**53")
 
 
 def _require_table(columns: CategoryCounts, count: Array) -> None:
