@@ -323,11 +323,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
     def _deciding_joint(self) -> Joint:
         """Give what posteriors are made of: where classes share a covariance, lines instead of densities."""
         joint = self._joint()
-        known = self._memo.get("line")
-        if known is None or known[0] is not joint:
-            known = (joint, line_joint(joint.log_prior, self._densities, joint) or joint)
-            self._memo["line"] = known
-        return known[1]
+        return self._once("line", [joint], lambda: line_joint(joint.log_prior, self._densities, joint) or joint)
 
     def _log_proba_without(self, table: DenseTable, labels: Labels, removed: Array) -> Array:
         with one_blas_thread(self._n_products(len(removed))):
@@ -387,11 +383,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
     def _axes(self) -> tuple[Array, Array]:
         """Mean of the class means (n_columns,), and the axes; found once for each setting."""
         joint = self._joint()
-        known = self._memo.get("axes")
-        if known is None or known[0] is not joint:
-            known = (joint, *discriminant_axes(np.exp(joint.log_prior), self._shared_densities()))
-            self._memo["axes"] = known
-        return known[1], known[2]
+        return self._once("axes", [joint], lambda: discriminant_axes(np.exp(joint.log_prior), self._shared_densities()))
 
     @property
     def means_(self) -> Array:

@@ -157,16 +157,12 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
         return moments
 
     def _read(self, sums: Sums[Moments]) -> GaussianJoint:
-        priors = self._column_priors(sums.columns)
-        count = sums.class_count.count
-        parameters = gaussian_parameters(sums.columns, count, self.var_smoothing, priors)
-        return gaussian_joint(self._log_prior(sums), parameters)
+        moments, log_prior = sums.columns, self._log_prior(sums)
+        priors, count = self._column_priors(moments), sums.class_count.count
+        return gaussian_joint(log_prior, gaussian_parameters(moments, count, self.var_smoothing, priors))
 
     def _likelihood_without(self, table: DenseTable, labels: Labels, removed: Array) -> Any:
-        moments = self.statistics_.columns
-        count, prior = self.statistics_.class_count.count, self._joint().log_prior
-        without = EpsilonWithout(moments, self._column_priors(moments), count, self.var_smoothing, prior)
-        return without.over(table, labels, removed)
+        return self._law().without(table, labels, removed)
 
     def _facts(self, X: Any) -> Facts:
         missing, names = np.isnan(self._table(X).block(slice(0, 1))[0]), self._column_names()
@@ -174,31 +170,31 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
         return counted_facts(facts, self._weights_if_asked(self._table(X)))
 
     def _law(self) -> "SmoothedBlock":
-        return self._normals
+        moments = self.statistics_.columns
+        return self._smoothed(moments, self._column_priors(moments), self.var_smoothing, self._parameters)
 
-    def _law_of_column(self, j: int) -> "OneSmoothedBlock":
-        moments, count = self.statistics_.columns, self.statistics_.class_count.count
+    def _law_of_column(self, j: int) -> "SmoothedBlock":
+        moments = self.statistics_.columns
         own, priors = moments.take([j]), self._column_priors(moments)
         priors = {0: priors[j]} if j in priors else {}
         variance = float(pooled_variance(own)[0])
         share = self.epsilon_ / variance if variance > 0 else self.var_smoothing  # the same epsilon, of this column
-        parameters = gaussian_parameters(own, count, share, priors)
-        smoothing = EpsilonWithout(own, priors, count, share, self._joint().log_prior)
-        return OneSmoothedBlock(own, 0.0, priors, np.zeros(1, dtype=bool), parameters, smoothing)
+        return self._smoothed(own, priors, share, gaussian_parameters(own, self._class_counts.count, share, priors))
 
-    @property
-    def _normals(self) -> "SmoothedBlock":
-        moments = self.statistics_.columns
-        is_log, priors = np.zeros(moments.n_columns, dtype=bool), self._column_priors(moments)
-        return SmoothedBlock(moments, 0.0, priors, is_log, self._parameters)
+    def _smoothed(
+        self, moments: Moments, priors: dict[int, NormalInverseGamma], share: float, parameters: GaussianParameters
+    ) -> "SmoothedBlock":
+        is_log, count = np.zeros(moments.n_columns, dtype=bool), self._class_counts.count
+        smoothing = EpsilonWithout(moments, priors, count, share, self._joint().log_prior)
+        return SmoothedBlock(moments, 0.0, priors, is_log, parameters, smoothing)
 
     def _curve(self, name: str) -> ColumnCurve:
-        return self._normals.curve(Column(name, name, "gaussian"), self._place_of(name))
+        return self._law().curve(Column(name, name, "gaussian"), self._place_of(name))
 
     def _reasons(self, X: Any, table: DenseTable, about: ExplainedRows) -> Explanations:
-        block = self._normals
+        block, log_prior = self._law(), self._joint().log_prior
         raw, names = read_raw(X, type(self).__name__), self._column_names()
-        return explained_block(block, "gaussian", self._joint().log_prior, table, names, raw, about, self._row_weights)
+        return explained_block(block, "gaussian", log_prior, table, names, raw, about, self._row_weights)
 
     def _draw(self, codes: Array, rng: np.random.Generator) -> Any:
         p = self._parameters
@@ -269,18 +265,12 @@ class SmoothedBlock(NormalBlock):
     """Normal columns to whose variances one share of the largest is added."""
 
     smoothed: GaussianParameters
+    smoothing: EpsilonWithout
 
     @property
     def parameters(self) -> GaussianParameters:
         """The densities."""
         return self.smoothed
-
-
-@dataclass(frozen=True)
-class OneSmoothedBlock(SmoothedBlock):
-    """One such column, whose rows can be left out: epsilon is then a share of its own variance."""
-
-    smoothing: EpsilonWithout
 
     def without(self, table: Any, labels: Labels, removed: Array) -> Callable[[slice, bool], Array]:
         """Give a function of some rows: their log-likelihoods, each row taken out of the moments."""

@@ -7,7 +7,7 @@ setting. Nothing is kept of the rows. Learning is a walk over pieces of rows (`s
 
 import operator
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 else:
     Base = object
 
+Found = TypeVar("Found")
+
 
 class OnSums(Base):
     """Mixin of a `BayesClassifier`: it learns by adding rows up."""
@@ -75,6 +77,9 @@ class OnSums(Base):
 
     _fixed_by_fit: tuple[str, ...] = ()
     """Names of what the first fit chose, and further rows do not move."""
+
+    _not_sent: tuple[str, ...] = ("_memo",)
+    """Names of what is no part of a copy that goes to another process: it is read off the sums again."""
 
     _prior_name = "class_prior"
     """Parameter that gives the class probabilities."""
@@ -398,7 +403,7 @@ class OnSums(Base):
     def _adopt(self, sums: Sums[Any]) -> Self:
         self.statistics_ = sums
         self.classes_ = sums.classes.labels
-        self._memo: dict[str, Any] = {}
+        self._memo: dict[str, tuple[Sequence[Any], Any]] = {}
         return self
 
     # ------------------------------------------------------------------ the class prior
@@ -455,12 +460,19 @@ class OnSums(Base):
         """Read the parameters off the sums, once for each setting; of what kind they are, each model knows."""
         self._require_fitted()
         setting = [value for name, value in self.__dict__.items() if name[0] != "_" != name[-1]]
-        known, joint = self._memo.get("read", ((), None))
-        if joint is None or not all(map(operator.is_, setting, known)):
-            self._require_parameters(self.statistics_)
-            joint = self._read(self.statistics_)
-            self._memo["read"] = (setting, joint)
-        return joint
+        return self._once("joint", setting, self._read_checked)
+
+    def _read_checked(self) -> Any:
+        self._require_parameters(self.statistics_)
+        return self._read(self.statistics_)
+
+    def _once(self, name: str, sources: Sequence[Any], read: Callable[[], Found]) -> Found:
+        """Give what is read off some objects, and read it again only where they are others than the last time."""
+        memo = self.__dict__.setdefault("_memo", {})
+        known, found = memo.get(name, (None, None))
+        if known is None or not all(map(operator.is_, sources, known)):
+            memo[name] = sources, (found := read())
+        return found
 
     def _joint_without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
         self._joint()  # parameters are checked
@@ -598,7 +610,7 @@ class OnSums(Base):
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
-        return {name: {} if name == "_memo" else value for name, value in state.items()}
+        return {name: value for name, value in state.items() if name not in self._not_sent}
 
 
 Model = TypeVar("Model", bound=OnSums)

@@ -156,6 +156,14 @@ class WeighsTerms(Base):
     _marks_words = True
     """Whether log-ratios of words are by rows that have them, rather than by how often these do."""
 
+    _is_review = False
+    """Whether smoothing was chosen without each row that is left out, too."""
+
+    _texts_of_fit: tuple[Any, Mapping[str, TextTable]] = None, {}
+    """Rows of a fit that is under way, and their texts by their group."""
+
+    _not_sent: tuple[str, ...] = ("_memo", "_texts_of_fit")
+
     # ------------------------------------------------------------------ what each model says for itself
 
     _settings: Any
@@ -166,8 +174,7 @@ class WeighsTerms(Base):
 
     def _columns_alone(self) -> Sequence[OneColumn]:
         """Give every column as a block of its own, in the order of the terms."""
-        is_reviewed = "reviewed" in self._memo
-        found = columns_alone(self.statistics_.columns, self._settings, without_choice=is_reviewed)
+        found = columns_alone(self.statistics_.columns, self._settings, without_choice=self._is_review)
         joint = self._term_joint()
         return [own._replace(block=joint.groups[own.key]) if own.key in self._learned_words else own for own in found]
 
@@ -181,8 +188,8 @@ class WeighsTerms(Base):
 
     def _texts_of(self, X: Any) -> Mapping[str, TextTable]:
         """Read the texts of some rows, by their group."""
-        found, tables = self._memo.get("texts", (None, {}))
-        if found is X and tables:
+        rows, tables = self._texts_of_fit
+        if rows is X:
             return tables
         groups = self._table(X).groups
         return {key: groups[key] for key in self._text_sums()}
@@ -228,7 +235,10 @@ class WeighsTerms(Base):
     def _corrected(self, models: Sequence[Any] = (), folds: tuple[Fold, ...] = ()) -> Walk[Self]:
         """Learn weights, or a calibration; `models` are those by which the rows of each of some folds are scored."""
         if self._learns_weights:
-            yield from self._weigh_words(models)
+            try:
+                yield from self._weigh_words(models)
+            finally:
+                self.__dict__.pop("_texts_of_fit", None)
             if len(self._term_names) == 1 and self._learned_words:
                 self._weigh(no_terms(1, len(self.classes_)))
             else:
@@ -241,10 +251,8 @@ class WeighsTerms(Base):
         """Learn the weights of the words of texts."""
         sums = self._text_sums()
         if not sums or len(self.classes_) < 2:
-            self._memo.pop("texts", None)
             return
         review = yield from reviewed(self._word_review_of)
-        self._memo.pop("texts", None)
         self.word_weights_ = review.learned(sums, self._priors().counted, is_marked=self._marks_words)
         for model in models:
             model.word_weights_ = self.word_weights_
@@ -374,13 +382,7 @@ class WeighsTerms(Base):
         plain, learned = self._mixed_joint(), self._learned_words
         if not learned:
             return plain
-        known, words, joint = self._memo.get("weighed words", (None, None, plain))
-        if known is not plain or words is not self.word_weights_:
-            groups: dict[str, Any] = dict(plain.groups)
-            groups |= {key: WeighedWordBlock.of(groups[key], own) for key, own in learned.items()}
-            joint = MixedJoint(plain.log_prior, groups)
-            self._memo["weighed words"] = plain, self.word_weights_, joint
-        return joint
+        return self._once("weighed words", [plain, self.word_weights_], lambda: with_weighed_words(plain, learned))
 
     def _weighted_joint(self) -> WeightedJoint:
         assert self._row_weights is not None
@@ -419,6 +421,13 @@ class WeighsTerms(Base):
             return scores, prior
 
         return log_joint
+
+
+def with_weighed_words(plain: MixedJoint, weights: Mapping[str, TextWeights]) -> MixedJoint:
+    """Give the words of texts, by their group, the weights that were learned."""
+    groups: dict[str, Any] = dict(plain.groups)
+    weighed = {key: WeighedWordBlock.of(groups[key], own) for key, own in weights.items()}
+    return MixedJoint(plain.log_prior, groups | weighed)
 
 
 class WeighsOneLaw(WeighsTerms):

@@ -176,6 +176,8 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         self.weights = weights
 
     _tags = ("categorical", "string", "sparse")
+    _not_sent = (*WeighsTerms._not_sent, "_read_terms")
+    _read_terms: tuple[Sums[Any] | None, Settings | None, Mapping[str, Block]] = None, None, {}
 
     # ------------------------------------------------------------------ learning
 
@@ -215,8 +217,8 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         total, folds = yield from reading.counted(examples, rereads=self._rereads)
         sums = total.sums if classes is None else total.sums.with_classes(classes)
         self._keep(reading.settled_after(total, sums, head), head.X, first=True)
-        if self._learns_weights:
-            self._memo["texts"] = head.X, total.texts  # until the weights of words are learned
+        if total.texts and self._learns_weights:
+            self._texts_of_fit = head.X, total.texts  # until the weights of words are learned
         warn_of_columns(self.statistics_.columns, with_states=self.missing != "state")
         profile = sums.columns.groups.get(OpenNumbers.key)
         if not (isinstance(profile, NumberProfile) and total.choosing is not None):
@@ -301,18 +303,12 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
 
     def _terms(self, sums: Sums[ColumnGroups]) -> Mapping[str, Block]:
         """Read the terms of every law, once for each setting: to choose the smoothing of all columns takes time."""
-        settings, memo = self._settings, self.__dict__.setdefault("_memo", {})
-        known, setting, terms = memo.get("terms", (None, None, {}))
+        settings = self._settings
+        known, setting, terms = self._read_terms
         if known is not sums or setting != settings:
             terms = read_blocks(sums.columns, settings)
-            memo["terms"] = sums, settings, terms
+            self._read_terms = sums, settings, terms
         return terms
-
-    def _adopt(self, sums: Sums[Any]) -> Self:
-        read = {name: found for name, found in self.__dict__.get("_memo", {}).items() if name == "terms"}
-        super()._adopt(sums)
-        self._memo |= read  # they are those of these sums, or will be read again
-        return self
 
     def _likelihood_without(self, table: MixedTable, labels: Labels, removed: Array) -> Any:
         return self._mixed_joint().without(table, labels, removed)
@@ -324,7 +320,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         for key, family in families_of(sums.columns.plan).items():
             terms[key] = family.without_choice(terms[key], settings)
         model = copy(self)._adopt(sums)
-        model._memo |= {"terms": (sums, settings, terms), "reviewed": True}
+        model._read_terms, model._is_review = (sums, settings, terms), True
         return model
 
     # ------------------------------------------------------------------ what holds of the parameters
