@@ -621,7 +621,7 @@ CASES = [
 
 def state(model):
     """Everything a model is: its parameters, what it has learned, and what it predicts from it."""
-    return {name: value for name, value in model.__dict__.items() if name != "_memo"}
+    return {name: value for name, value in model.__dict__.items() if name not in model._not_sent}
 
 
 def assert_refused(case, model):
