@@ -90,6 +90,24 @@ def test_labels_and_names_may_stand_against_the_braces():
     assert table_of(piped(header("class{a,b}") + "a\nb\n")).to_pylist() == [{"class": "a"}, {"class": "b"}]
 
 
+def test_sparse_rows_leave_out_zeros_and_first_labels():
+    declared = header("a integer", "b {no, 'a, b'}", "c real", "d date yyyy", "e string")
+    rows = "{ 1 'a, b' , 2 -1.5}\n{}\n{0 7,1 ?, 3 2024, 4 'it\\'s }'}  % { note }\n1,no,2,?,x\n"
+    assert table_of(piped(declared + rows)).to_pylist() == [
+        {"a": 0, "b": "a, b", "c": -1.5, "d": None, "e": None},
+        {"a": 0, "b": "no", "c": 0.0, "d": None, "e": None},
+        {"a": 7, "b": None, "c": 0.0, "d": datetime.datetime(2024, 1, 1), "e": "it's }"},
+        {"a": 1, "b": "no", "c": 2.0, "d": None, "e": "x"},
+    ]
+
+
+def test_wide_rows_are_read_few_at_a_time():
+    declared = header(*(f"a{place} integer" for place in range(10_000)))
+    tables = [*piped(declared + "{9999 5}\n" * 600).batches(["a0", "a9999"])]
+    assert [table.num_rows for table in tables] == [512, 88]
+    assert tables[1].to_pylist()[0] == {"a0": 0, "a9999": 5}
+
+
 @given(st.lists(st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp"))), min_size=1))
 def test_any_words_in_quotes_are_taken_apart_again(words):
     for quote in "'\"":
@@ -128,7 +146,9 @@ def test_a_header_longer_than_the_first_block_is_read(monkeypatch):
     ("content", "message"),
     [
         (header("a numeric", "b {x}") + "1,x\n2\n", r":6: 1 cell\(s\), and 2 attributes are declared"),
-        (header("a numeric") + "1\n{0 5}\n", r":5: rows in braces \(sparse ARFF\) are not read"),
+        (header("a numeric") + "1\n{1 5}\n", r":5: '\{1 5\}' is no sparse row; write \{place value"),
+        (header("a numeric", "b numeric") + "{1 5, 0 2}\n", ":5: .*with places from 0 to 1 in their order"),
+        (header("a numeric") + "{0 5}, {2}\n", r":4: weights of rows, as '\{2\}', are not read"),
         (header("a numeric", "b {x}") + "1,x,{5}\n", ":5: weights of rows"),
         (header("a numeric") + "1\nmany\n", ":5: attribute 'a' holds 'many', which is no double"),
         (header("a integer") + "1.5\n", ":4: attribute 'a' holds '1.5', which is no int64"),

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from bayeswater import NaiveBayes, read_table
 from bayeswater.data.sources import json_lines
 from bayeswater.data.sources.recognising import local_rows, open_source
 from bayeswater.data.sources.source import TypesWidened
@@ -179,3 +180,23 @@ def test_times_with_a_zone_are_in_utc_also_where_the_zone_comes_late(tmp_path, m
     assert table.schema.field("own").type.tz is None
     monkeypatch.undo()
     assert local_rows(path).schema.field("at").type == pa.timestamp("us", "UTC")
+
+
+@pytest.mark.parametrize(
+    ("whole", "said"),
+    [
+        ('{"count": 2, "results": [{"a": 1}, {"a": 2}]}', "its rows seem to be the list 'results' in it"),
+        ('{"columns": ["a"], "index": [0, 1], "data": [[1], [2]]}', "its rows seem to be the list 'data' in it"),
+        ('{"a": {"0": 1}, "b": {"0": 2}}', "it seems to hold columns and not rows"),
+    ],
+)
+def test_a_table_within_one_object_is_refused_unless_a_model_knows_it_as_a_row(tmp_path, whole, said):
+    path = tmp_path / "t.json"
+    path.write_text(whole)
+    with pytest.raises(DataError, match=said):
+        read_table(path)
+    (tmp_path / "rows.jsonl").write_text('{"count": 1, "a": 1, "results": [{"a": 2}], "y": "p"}\n' * 20)
+    rows = local_rows(tmp_path / "rows.jsonl", types={"y": "string"})
+    model = NaiveBayes(columns={"results": "ignored"}).fit(rows, target="y")
+    path.write_text('{"count": 2, "a": 3, "results": [{"a": 1}]}')
+    assert next(model.predict(path)).to_pylist() == [{"prediction": "p"}]

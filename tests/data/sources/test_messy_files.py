@@ -178,6 +178,13 @@ def test_rows_of_another_length_are_refused_and_counted(tmp_path):
         rows_of(open_source(path))
 
 
+def test_a_quote_that_is_not_closed_is_told_from_a_row_of_another_length(tmp_path):
+    path = tmp_path / "open.csv"
+    path.write_text('a,b,c\n1,2,3\n1,"x,2\n' + "3,y,4\n" * 20)
+    with pytest.raises(DataError, match=r"row 3 .* begins a cell in quotes that does not end, \d+ lines on: '1,\"x,2"):
+        rows_of(open_source(path))
+
+
 def test_rows_of_another_length_are_left_out_on_request():
     with pytest.warns(ReadingWarning, match=r"rows of another length are left out, from row 3 .*'4,5'"):
         assert rows_of(opened(RAGGED, bad_rows="skip")) == [{"a": 1, "b": 2, "c": 3}]

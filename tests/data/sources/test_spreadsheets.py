@@ -165,3 +165,20 @@ def test_time_stamps_of_which_one_is_at_midnight_are_one_column(tmp_path):
     book.save(tmp_path / "times.xlsx")
     table, _ = bw.read_table(tmp_path / "times.xlsx")
     assert table.column("time").to_pylist() == moments
+
+
+def test_cells_that_are_merged_downwards_stand_in_each_of_their_rows(tmp_path):
+    pytest.importorskip("python_calamine")
+    book = pytest.importorskip("openpyxl").Workbook()
+    sheet, path = book.active, tmp_path / "groups.xlsx"
+    for row in [["Groups of 2023"], [], ["group", "n", "more"], ["a", 1, 5], [None, 2, None], ["b", 3, None]]:
+        sheet.append(row)
+    for cells in ("A1:C1", "A4:A5", "C5:C6"):
+        sheet.merge_cells(cells)
+    book.save(path)
+    assert read(path) == [
+        {"group": "a", "n": 1, "more": 5},
+        {"group": "a", "n": 2, "more": None},
+        {"group": "b", "n": 3, "more": None},
+    ]
+    assert "stand in each of their rows: column 'group', 'more'" in bw.read_table(path).report.notes[1]

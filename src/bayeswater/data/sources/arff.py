@@ -6,7 +6,8 @@
     @data
 
 Words stand bare or in quotes of either kind, with a backslash before a quote inside. A bare ``?`` is a missing cell,
-``'?'`` a question mark; what follows a bare ``%`` is a comment.
+``'?'`` a question mark; what follows a bare ``%`` is a comment. A row in braces is sparse: ``{1 yes, 3 2.5}`` gives the
+cells at these places, counted from 0; the others are 0, or the first label of their column.
 
 Labels that are declared are the domain of their column, though no row may have them.
 """
@@ -14,7 +15,7 @@ Labels that are declared are the domain of their column, though no row may have 
 import codecs
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ from bayeswater.data.column_types import cast_columns, first_misfit
 from bayeswater.data.sources.encodings import UTF_8, found_encoding, is_utf_8, marked_encoding
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.parts import DecodedPiece, Mark
-from bayeswater.data.sources.source import BLOCK_BYTES, Source
+from bayeswater.data.sources.source import BLOCK_BYTES, Source, batch_rows
 from bayeswater.errors import DataError
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 WORD = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 CELL = re.compile(rf"\s*({WORD}|[^,'\"%][^,%]*?|)\s*(?:(,)|(?:%.*)?$)", re.S)
 ATTRIBUTE = re.compile(rf"@attribute\s+({WORD}|[^\s{{}}]+)\s*(.*)", re.I | re.S)
+SPARSE_CELL = re.compile(rf"\s*(\d+)\s+({WORD}|[^\s,'\"%{{}}]+)\s*(?:,|(?=}}))")
+SPARSE_END = re.compile(r"\s*}\s*(?:,\s*({.*}))?\s*(?:%.*)?$", re.S)
 NUMBERS = ("numeric", "real", "integer")
 ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
@@ -49,6 +52,15 @@ class Attribute:
     labels: tuple[str, ...] = ()
     date_format: str = ""
     code_of: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    @property
+    def left_out(self) -> str | None:
+        """What a sparse row leaves out: 0, as Weka has it; of texts and dates nothing is known."""
+        import pyarrow as pa
+
+        if self.labels:
+            return self.labels[0]
+        return "0" if pa.types.is_integer(self.kind) or pa.types.is_floating(self.kind) else None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "code_of", {label: code for code, label in enumerate(self.labels)})
@@ -98,6 +110,22 @@ def cells_of(line: str) -> list[str | None] | None:
         if not found[2]:
             return cells
         place = found.end()
+
+
+def sparse_cells(line: str, left_out: Sequence[str | None]) -> list[str | None] | None:
+    """Take a row in braces apart, with what stands in the cells that it leaves out; None if it is not written so.
+
+    >>> sparse_cells("{0 1.5, 2 'no, yes', 3 ?} % note", ["0", "0", "no", "0"])
+    ['1.5', '0', 'no, yes', None]
+    """
+    cells, place, last = list(left_out), 1, -1
+    while not (end := SPARSE_END.match(line, place)):
+        found = SPARSE_CELL.match(line, place)
+        if not found or not last < int(found[1]) < len(cells):
+            return None
+        last, place = int(found[1]), found.end()
+        cells[last] = None if found[2] == "?" else unquoted(found[2])
+    return cells if end[1] is None else [*cells, end[1]]
 
 
 def unquoted(word: str) -> str:
@@ -164,7 +192,7 @@ def _date_format(java: str, where: str) -> str:
 
 
 ROWS = 2**13
-"""Rows of a batch: their cells are Python strings for a moment."""
+"""Rows of a batch, at most: their cells are Python strings for a moment."""
 
 LONGEST_HEADER = 64 * 2**20
 """Bytes in which ``@data`` has to come."""
@@ -220,12 +248,13 @@ class ArffSource(Source):
 
     def _read(self, names: list[str], start: Mark) -> Iterator[DecodedPiece]:
         n_rows = start.row
+        n_at_once = min(ROWS, batch_rows(len(self._header.attributes)))
         rows: list[Cells] = []
         lines: list[int] = []
         for number, cells in self._rows(start.line):
             rows.append(cells)
             lines.append(number)
-            if len(rows) == ROWS:
+            if len(rows) == n_at_once:
                 yield DecodedPiece(self._table(rows, lines, names, n_rows), Mark(n_rows, line=lines[0] - 1))
                 n_rows += len(rows)
                 rows, lines = [], []
@@ -247,10 +276,15 @@ class ArffSource(Source):
 
     def _cells(self, line: str, number: int, n_cells: int) -> Cells:
         where = f"{self.name}:{number}"
-        if line.lstrip().startswith("{"):
-            raise DataError(f"{where}: rows in braces (sparse ARFF) are not read; write every cell of the row")
         cells: Cells | None
-        if any(sign in line for sign in "'\"%\\"):
+        if line.lstrip().startswith("{"):
+            cells = sparse_cells(line.strip(), self._left_out)
+            if cells is None:
+                raise DataError(
+                    f"{where}: {line.strip()[:60]!r} is no sparse row; write {{place value, place value}} with places "
+                    f"from 0 to {n_cells - 1} in their order, and quote values that hold a blank or a comma"
+                )
+        elif any(sign in line for sign in "'\"%\\"):
             cells = cells_of(line.strip())
             if cells is None:
                 raise DataError(f"{where}: a quote is opened and not closed: {line.strip()[:60]!r}")
@@ -265,6 +299,11 @@ class ArffSource(Source):
                 "and quote cells that hold a comma"
             )
         return cells
+
+    @cached_property
+    def _left_out(self) -> Cells:
+        """What a sparse row leaves out."""
+        return [attribute.left_out for attribute in self._header.attributes]
 
     def _table(self, rows: list[Cells], lines: list[int], names: list[str], n_rows: int) -> "pa.Table":
         import pyarrow as pa

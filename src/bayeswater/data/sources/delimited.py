@@ -25,6 +25,7 @@ from bayeswater.data.sources.odd_rows import (
     ragged_row,
     said_of_last_rows,
     way_to_read,
+    without_drawing,
 )
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.parts import BEGINNING, NO_STYLES, DecodedPiece, Mark, chosen_fields
@@ -203,14 +204,13 @@ class DelimitedSource(Source):
         return self._parsed(self._beginning, types, marks)
 
     def _read_schema(self) -> "pa.Schema":
-        names = self._layout.names
-        kinds = {name: self._first_types[name] for name in names[: len(names) - self._layout.n_unnamed]}
+        kinds = {name: self._first_types[name] for name in self._layout.used}
         all_rows = None if self._is_short or not self.can_be_reread else self._written
         looked_at = {name: kind for name, kind in kinds.items() if name in self._asked or name not in self.types}
         self.cells.find(self._first_parsed, self._beginning, looked_at, self._asked, all_rows)
         last = (self._first_text, UTF_8) if self._is_short else (self.origin.tail(TAIL_BYTES), self._encoding)
         self._let_go_of()
-        if odd := said_of_last_rows(*last, self.delimiter):
+        if odd := said_of_last_rows(*last, self.delimiter, self._layout.is_drawn):
             self.note(odd)
         for said in self.cells.notes():
             self.note(said)
@@ -245,10 +245,9 @@ class DelimitedSource(Source):
         """Read the named columns in their types."""
         import pyarrow as pa
 
-        # columns at the end without a name are empty, or else refused
         schema = chosen_fields(self.schema, names)
         chosen = dict(zip(names, schema.types, strict=True))
-        chosen |= dict.fromkeys(self._layout.names[len(self.schema.names) :], pa.null())
+        chosen |= dict.fromkeys(self._layout.left_out, pa.null())  # they are empty, or else refused
         n_rows, n_left_out = start.row, 0
 
         def parsed(numbered: tuple[int, bytes]) -> tuple[pa.Table, list[BadRow], bool]:
@@ -325,7 +324,9 @@ class DelimitedSource(Source):
             warn_user(f"{self.name}: {said}", ReadingWarning)
 
     def _without_comments(self, block: bytes) -> bytes:
-        """Take out lines that begin as comments do; in a block with quotes, a cell may have such a line."""
+        """Take out lines that draw a table, or begin as comments do; with quotes, a cell may have such a line."""
+        if self._layout.is_drawn:
+            block = without_drawing(block)
         comment = self._layout.comment.encode()
         if not comment or comment not in block or b'"' in block:
             return block

@@ -185,13 +185,15 @@ class JsonLinesSource(Source):
             whole = json.loads(text.removeprefix(BYTE_ORDER_MARK))
         except (ValueError, RecursionError):
             return
-        for name, cell in whole.items() if isinstance(whole, dict) else ():
-            if isinstance(cell, list) and cell and isinstance(cell[0], dict):
+        if not isinstance(whole, dict) or not whole.keys().isdisjoint(self.expected):  # a row of a model
+            return
+        for name, cell in whole.items():
+            if isinstance(cell, list) and cell and isinstance(cell[0], list if "columns" in whole else dict):
                 raise DataError(
-                    f"{self.name} is one object, and its rows seem to be the list {name!r} in it; write that list "
-                    "alone, as an array of objects"
+                    f"{self.name} is one object, and its rows seem to be the list {name!r} in it; write these alone, "
+                    "as an array of objects (pandas: to_json(..., orient='records'))"
                 )
-        cells = list(whole.values()) if isinstance(whole, dict) else []
+        cells = list(whole.values())
         if len(cells) > 1 and all(isinstance(cell, dict | list) and len(cell) == len(cells[0]) for cell in cells):
             raise DataError(
                 f"{self.name} is one object of equally long lists or objects: it seems to hold columns and not rows; "

@@ -5,21 +5,23 @@ lines, comments, ``sep=;`` as Excel writes it. They are passed over where the ro
 of its cells are words. Else the first row is the header, and rows of another length are refused.
 
 A header has one name fewer than rows have cells where every row ends in a delimiter, or begins with its name, as R
-writes it.
+writes it. Lines that only draw a table, as databases and SAP print it, are no rows.
 """
 
 import csv
 import io
+import operator
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 from typing import Literal, NamedTuple
 
 from bayeswater.data.reading.cell_style import MARKS
+from bayeswater.data.sources.odd_rows import is_drawn
 from bayeswater.data.sources.reading_options import Reading
-from bayeswater.data.sources.records import DELIMITERS, RARE
+from bayeswater.data.sources.records import BAR, DELIMITERS, RARE
 from bayeswater.errors import DataError, SchemaError
 
 SNIFFED_ROWS = 100
@@ -81,7 +83,7 @@ class Layout:
     Parameters
     ----------
     names : of all columns, each its own
-    n_unnamed : columns at the end that have neither a name nor, in the first rows, a cell
+    left_out : columns at the edges that have neither a name nor, in the first rows, a cell
     n_rows_above : rows above the first one of the table, the header among them
     start : bytes above the first row of the table
     header : cells of the header as they are written; empty without one
@@ -90,10 +92,11 @@ class Layout:
     blanks_before_quotes : whether blanks stand between a delimiter and a cell in quotes
     comment : what lines begin with that are no rows; "" where there are none
     begins_with_data : whether the header has numbers as the rows below it have, and is perhaps none
+    is_drawn : whether some lines only draw the table
     """
 
     names: tuple[str, ...]
-    n_unnamed: int
+    left_out: tuple[str, ...]
     n_rows_above: int
     start: int
     header: tuple[str, ...]
@@ -102,6 +105,12 @@ class Layout:
     blanks_before_quotes: bool = False
     comment: str = ""
     begins_with_data: bool = False
+    is_drawn: bool = False
+
+    @property
+    def used(self) -> dict[str, int]:
+        """The columns that are read, and the place of each."""
+        return {name: place for place, name in enumerate(self.names) if name not in self.left_out}
 
 
 class _Row(NamedTuple):
@@ -129,15 +138,15 @@ def found_layout(text: bytes, reading: Reading, *, is_whole: bool, where: str) -
     r"""Find the layout of a text of whole rows; `is_whole` says that it is all there is.
 
     >>> layout = found_layout(b"Sales 2023\n\nname;sum;sum;;\nAnn;1;2;;\n", Reading(), is_whole=True, where="")
-    >>> layout.delimiter, layout.names[:-2], layout.n_unnamed, layout.start
-    (';', ('name', 'sum', 'sum_2'), 2, 27)
+    >>> layout.delimiter, [*layout.used], len(layout.left_out), layout.start
+    (';', ['name', 'sum', 'sum_2'], 2, 27)
     """
     dialect, told = _sniffed(text[:SNIFFED_BYTES], reading, is_whole and len(text) <= SNIFFED_BYTES)
     if len(dialect.rows) <= SNIFFED_ROWS and len(text) > SNIFFED_BYTES:  # long rows
         dialect, told = _sniffed(text, reading, is_whole)
     comment = reading.comment or COMMENT
     rows = dialect.rows[1:] if told and len(dialect.rows) > 1 else dialect.rows
-    body = [row for row in rows if not _is_comment(row, comment)] or rows
+    body = _body(rows, comment, dialect.delimiter) or rows
     if not body:
         raise DataError(f"{where} has no rows; give a file with a header and rows")
     layout = _laid_out(rows, body, dialect.width, reading, where)
@@ -145,6 +154,7 @@ def found_layout(text: bytes, reading: Reading, *, is_whole: bool, where: str) -
     if dialect.width == 1 and reading.delimiter is None and _are_parted_by_blanks(body):
         layout = replace(layout, notes=(*layout.notes, BY_BLANKS))
     has_comments = reading.comment is not None or any(_is_comment(row, comment) for row in is_before)
+    draws = any(_draws(row, dialect.delimiter) for row in rows)
     return replace(
         layout,
         delimiter=dialect.delimiter,
@@ -152,7 +162,12 @@ def found_layout(text: bytes, reading: Reading, *, is_whole: bool, where: str) -
         n_rows_above=layout.n_rows_above + len(dialect.rows) - len(rows),
         start=layout.start or (rows is not dialect.rows and dialect.rows[0].end),
         comment=comment if has_comments else "",
-        notes=(*layout.notes, *[f"lines that begin with {comment!r} are no rows"] * has_comments),
+        is_drawn=draws,
+        notes=(
+            *layout.notes,
+            *[f"lines that begin with {comment!r} are no rows"] * has_comments,
+            *["lines that draw the table are no rows"] * draws,
+        ),
     )
 
 
@@ -171,20 +186,20 @@ def _laid_out(rows: list[_Row], body: list[_Row], width: int, reading: Reading, 
         above = rows[: rows.index(body[0])]
         start, written, said = above[-1].end if above else 0, [], []
     raw, of_rows = _columns(written, body, reading, where)
-    n_unnamed = _n_unnamed(raw, body)
-    are = "column at the end is" if n_unnamed == 1 else "columns at the end are"
-    names, renamed = own_names(raw, len(raw) - n_unnamed)
+    n_first, n_last = _n_unnamed(raw, body)
+    are = "column at the end is" if n_last == 1 else "columns at the end are"
+    names, renamed = own_names(raw, range(n_first, len(raw) - n_last))
     is_data = bool(written) and _is_perhaps_data(written, body)
     shown = ", ".join(map(repr, written[:5]))
     way_out = "if it is none, say bayeswater.local_rows(source, header=False)"
     said += [f"the first row is read as a header, {shown}; {way_out}"] * is_data
     return Layout(
         names=tuple(names),
-        n_unnamed=n_unnamed,
+        left_out=(*names[:n_first], *names[len(raw) - n_last :]),
         n_rows_above=sum(row.end <= start for row in rows),
         start=start,
         header=tuple(written),
-        notes=(*said, *of_rows, *[f"{n_unnamed} empty {are} left out"] * bool(n_unnamed), *renamed),
+        notes=(*said, *of_rows, *[f"{n_last} empty {are} left out"] * bool(n_last), *renamed),
         begins_with_data=is_data,
     )
 
@@ -208,14 +223,18 @@ def _dialect(text: str, reading: Reading, told: str | None, is_whole: bool) -> _
         for delimiter in ([given] if given else there)
         for skips_blanks in ((False, True) if reading.quotes and f'{delimiter} "' in text else (False,))
     ]
-    return max(found, key=lambda dialect: dialect.score)  # the first among equals
+    best = max(found, key=lambda dialect: dialect.score)  # the first among equals
+    if best.width == 1 and not given:
+        by_blanks = _cut(text, " ", False, reading, is_whole)
+        return by_blanks if _is_table(by_blanks, reading.comment or COMMENT) else best
+    return best
 
 
 def _cut(text: str, delimiter: str, skips_blanks: bool, reading: Reading, is_whole: bool) -> _Dialect:
     """Cut rows into cells; the width of the table is that of most rows from the first of this width on."""
     rows = list(_rows(text, delimiter, skips_blanks, reading.quotes))
     comment = reading.comment or COMMENT
-    body = [row for row in rows if not _is_comment(row, comment)]
+    body = _body(rows, comment, delimiter)
     if not (is_whole and len(rows) <= SNIFFED_ROWS) and len(body) > 1:
         body = body[:-1]  # it may be cut off
     widths = [len(row.cells) for row in body]
@@ -257,6 +276,19 @@ def _rows(text: str, delimiter: str, skips_blanks: bool, quotes: bool) -> Iterat
         return
 
 
+def _is_table(dialect: _Dialect, comment: str) -> bool:
+    """Say whether rows cut at blanks are all of one length, the header perhaps one cell shorter, and hold numbers."""
+    header, *below = _body(dialect.rows, comment, dialect.delimiter) or [_Row([], 0)]
+    if below and len(below[-1].cells) < dialect.width:  # it may be cut off
+        below = below[:-1]
+    is_even = (
+        dialect.width > 1
+        and dialect.width - len(header.cells) in (0, 1)
+        and all(len(row.cells) == dialect.width for row in below)
+    )
+    return is_even and bool(below) and any(_are_numbers(_cells_of(below, place)) for place in range(dialect.width))
+
+
 def _are_parted_by_blanks(rows: Sequence[_Row]) -> bool:
     """Say whether each line has the same number of words, R's names perhaps one fewer, or the names stand far apart."""
     names = rows[0].cells[0].strip()
@@ -276,6 +308,16 @@ def _is_torn(row: _Row) -> bool:
 
 def _is_comment(row: _Row, comment: str) -> bool:
     return row.cells[0].startswith(comment)
+
+
+def _draws(row: _Row, delimiter: str) -> bool:
+    """Say whether a line only draws a table whose cells stand between bars."""
+    return delimiter == BAR and is_drawn(BAR.join(row.cells))
+
+
+def _body(rows: list[_Row], comment: str, delimiter: str) -> list[_Row]:
+    """Give the rows that are no comments and draw nothing."""
+    return [row for row in rows if not _is_comment(row, comment) and not _draws(row, delimiter)]
 
 
 # ---------------------------------------------------------------------- the header
@@ -345,10 +387,23 @@ def _without_second(
     names = [name.strip() for name, is_one in zip(header.cells, of_numbers, strict=False) if is_one]
     if any(str((reading.types or {}).get(name)) == "string" for name in names):
         return header, below, said
+    joined = _joined(header.cells, second)
+    if len({*filter(None, map(str.strip, header.cells))}) < header.n_filled and len({*joined}) == len(joined):
+        return _with_names_of_index(joined, below[0].end, below[1:], said)
     shown = " ".join(filter(None, second))[:60]
     told = f"the row below the header, {shown!r}, has units or questions, as it looks, and is passed over; if it is a "
     told += f"row, say types={{{names[0]!r}: 'string'}}"
     return _Row(header.cells, below[0].end), below[1:], [*said, told]
+
+
+def _with_names_of_index(
+    names: list[str], end: int, below: list[_Row], said: list[str]
+) -> tuple[_Row, list[_Row], list[str]]:
+    """Take the names of its index from a row of their own, where pandas has written one below two rows of names."""
+    first = [cell.strip() for cell in below[0].cells]
+    if any(first) and len(first) == len(names) and all(map(operator.xor, map(bool, names), map(bool, first))):
+        names, end, below = [name or cell for name, cell in zip(names, first, strict=True)], below[0].end, below[1:]
+    return _Row(names, end), below, [*said, OF_TWO_ROWS]
 
 
 def _survey(header: _Row, second: list[str], below: list[_Row]) -> tuple[_Row, list[_Row], str] | None:
@@ -467,18 +522,19 @@ def _columns(written: list[str], body: list[_Row], reading: Reading, where: str)
     return written, []
 
 
-def _n_unnamed(names: list[str], body: list[_Row]) -> int:
-    """Count the columns at the end without a name and without a cell in the first rows."""
-    n = 0
-    while n < len(names) - 1 and not names[-1 - n]:
-        n += 1
-    return min(n, max(len(names) - _n_used(body), 0)) if any(names) else 0
+def _n_unnamed(names: list[str], body: list[_Row]) -> tuple[int, int]:
+    """Count the columns at either edge without a name and without a cell in the first rows."""
+    if not any(names):
+        return 0, 0
+    n_first, n_last = [len([*takewhile(operator.not_, side)]) for side in (names, reversed(names))]
+    n_before = min([next((n for n, cell in enumerate(row.cells) if cell.strip()), n_first) for row in body], default=0)
+    return min(n_first, n_before), min(n_last, max(len(names) - _n_used(body), 0))
 
 
-def own_names(written: Sequence[str], n_said: int) -> tuple[list[str], list[str]]:
-    """Give every column a name of its own, and say which of the first `n_said` got another than is written.
+def own_names(written: Sequence[str], said: range) -> tuple[list[str], list[str]]:
+    """Give every column a name of its own, and say which of some places got another than is written.
 
-    >>> own_names(["a", "", "a"], 3)
+    >>> own_names(["a", "", "a"], range(3))
     (['a', 'x1', 'a_2'], ["columns are renamed: 'a' (column 3) is 'a_2'; column 2 has no name and is 'x1'"])
     """
     taken, names = set(filter(None, written)), []
@@ -490,15 +546,15 @@ def own_names(written: Sequence[str], n_said: int) -> tuple[list[str], list[str]
         own = name
         if not name:
             own = _free(f"x{place}", taken)
-            if has_names and place < n_said:
+            if has_names and place in said:
                 nameless.append(f"column {place + 1} has no name and is {own!r}")
         elif seen[name] > 1:
             own = _free(f"{name}_{seen[name]}", taken)
             twice.append(f"{name!r} (column {place + 1}) is {own!r}")
         taken.add(own)
         names.append(own)
-    said = [_some(told) for told in (twice, nameless) if told]
-    return names, [f"columns are renamed: {'; '.join(said)}"] if said else []
+    renamed = [_some(told) for told in (twice, nameless) if told]
+    return names, [f"columns are renamed: {'; '.join(renamed)}"] if renamed else []
 
 
 def _some(told: list[str]) -> str:

@@ -24,6 +24,9 @@ TOTALS = re.compile(
 RAGGED = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.S)
 """How Arrow words it."""
 
+DRAWN = r"[-+|=: \t]*(?:---|===)[-+|=: \t]*|\(\d+ rows?\)|\d+ rows? in set.*"
+"""A line that draws a table, as databases, SAP and Markdown do, or counts its rows."""
+
 LAST_ROWS = 4
 """Rows at the end among which totals are looked for."""
 
@@ -81,6 +84,20 @@ def padded(block: bytes, n_cells: int, delimiter: str, *, quotes: bool) -> bytes
     return out.getvalue().encode()
 
 
+def is_drawn(line: str) -> bool:
+    """Say whether a line only draws a table.
+
+    >>> is_drawn("+----+------+"), is_drawn("| --- | :-- |"), is_drawn("(2 rows)"), is_drawn("-- | --")
+    (True, True, True, False)
+    """
+    return re.fullmatch(DRAWN, line.strip()) is not None
+
+
+def without_drawing(block: bytes) -> bytes:
+    """Take out lines that only draw a table."""
+    return re.sub(rb"^[ \t]*(?:%b)[ \t]*(?:\r?\n|$)" % DRAWN.encode(), b"", block, flags=re.M)
+
+
 def end_of_filled(text: bytes, end: int, delimiter: bytes) -> int:
     r"""Find the end of the last row that has a cell, in whole rows up to a place.
 
@@ -102,14 +119,14 @@ def has_empty_row(block: bytes, n_cells: int, delimiter: bytes) -> bool:
     return n_cells > 1 and (is_first or b"\n%b\n" % row in block or b"\n%b\r\n" % row in block)
 
 
-def said_of_last_rows(tail: bytes, encoding: str, delimiter: str) -> str:
+def said_of_last_rows(tail: bytes, encoding: str, delimiter: str, in_drawing: bool = False) -> str:
     r"""Say that a text seems to end in totals or a note.
 
     >>> said_of_last_rows(b"Ann,3\nBob,4\nTotal,7\n", "utf-8", ",")
     "the last row, 'Total,7', looks like totals; take it out if it is no row of the table"
     """
     lines = tail[-TAIL_BYTES:].decode(encoding, errors="ignore").rstrip(f"{delimiter} \t\r\n").splitlines()
-    lines = lines[-LAST_ROWS:]
+    lines = [line for line in lines if not (in_drawing and is_drawn(line))][-LAST_ROWS:]
     return said_of_rows([*csv.reader(lines, delimiter=delimiter)], lines)
 
 
@@ -148,6 +165,11 @@ def way_to_read(cell: str, kind: "pa.DataType | str", decimal: str) -> str:
 def ragged_row(found: re.Match[str], delimiter: str, n_bad: int, *, near_top: bool) -> str:
     """Say what is wrong with the first of so many rows of another length, and what to do."""
     expected, there, text = int(found[2]), int(found[3]), found[4]
+    if n_breaks := text.count("\n") * (text.count('"') % 2):
+        return (
+            f"begins a cell in quotes that does not end, {n_breaks:,} lines on: {text[:80]!r}; close the quote, or say "
+            "bayeswater.local_rows(source, quotes=False) if quotes are characters like others"
+        )
     way_out = (
         f"quote cells that hold {delimiter!r}, or name another character between cells with "
         "bayeswater.local_rows(source, delimiter=...)"

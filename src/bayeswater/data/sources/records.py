@@ -22,7 +22,8 @@ from bayeswater.typing import Array
 RARE = "~^"
 """What seldom stands between cells, and elsewhere may stand before numbers: it must be in the first line."""
 
-DELIMITERS = f",;\t|{RARE}"
+BAR = "|"
+DELIMITERS = f",;\t{BAR}{RARE}"
 """What may stand between cells where nothing is said of it; the first wins among equals."""
 
 

@@ -61,7 +61,7 @@ class SpreadsheetSource(HeldSource):
         require_small_sheets(path, self.name)
         try:
             with calamine.CalamineWorkbook.from_path(path) as book:
-                rows = self._rows(book)
+                rows, merged = self._rows(book)
         except BaseException as error:  # a panic of the library is none of Python's exceptions
             if isinstance(error, calamine.CalamineError) or type(error).__name__ == "PanicException":
                 raise DataError(f"{self.name}: {error}; is it a whole spreadsheet?") from None
@@ -75,29 +75,39 @@ class SpreadsheetSource(HeldSource):
         found = sheet_layout(([*map(cell_text, row)] for row in rows), self.reading, self.name)
         for said in found.notes:
             self.note(said)
+        names = {place: name for name, place in found.used.items()}
+        merged = [one for one in merged if one[0] >= found.n_rows_above and one[2] in names]
+        ends: dict[int, int] = {}
+        for begin, end, place in sorted(merged):
+            if begin > ends.get(place, -1):  # those of a forged file may lie over one another
+                ends[place] = end
+                for row in rows[begin + 1 : end + 1]:
+                    row[place] = rows[begin][place]
+        if merged:
+            listed = ", ".join(repr(names[place]) for place in sorted({place for _, _, place in merged}))
+            self.note(f"cells that are merged downwards stand in each of their rows: column {listed}")
         body = [row for row in rows[found.n_rows_above :] if any(cell is not None for cell in row)]
         last = [[*map(cell_text, row)] for row in body[-LAST_ROWS:]]
         if odd := said_of_rows(last, [next(filter(None, row)) for row in last]):
             self.note(odd)
-        names = found.names[: len(found.names) - found.n_unnamed]
-        columns = [column_of_cells([row[place] for row in body]) for place in range(len(names))]
-        return pa.table(columns, names=list(names))
+        return pa.table({name: column_of_cells([row[place] for row in body]) for name, place in found.used.items()})
 
-    def _rows(self, book: Any) -> list[list[Any]]:
-        """Give the cells of the sheet that was named, or of the only one that has some."""
+    def _rows(self, book: Any) -> tuple[list[list[Any]], list[tuple[int, int, int]]]:
+        """Give the cells of the sheet that was named, or of the only one that has some, and those that are merged."""
         names, sheet = book.sheet_names, self.reading.sheet
         if sheet is not None:
             by_number = {str(place + 1): name for place, name in enumerate(names)}
             name = sheet if sheet in names else by_number.get(str(sheet))
             if name is None:
                 raise DataError(f"{self.name}: there is no sheet {sheet!r}; {nearest_names(str(sheet), names)}")
-            return book.get_sheet_by_name(name).to_python()
+            chosen = book.get_sheet_by_name(name)
+            return chosen.to_python(), _merged_downwards(chosen)
         filled: list[str] = []
-        kept: list[list[Any]] = []
+        kept: tuple[list[list[Any]], list[tuple[int, int, int]]] = [], []
         for name in names:
-            if rows := book.get_sheet_by_name(name).to_python():
+            if rows := (own := book.get_sheet_by_name(name)).to_python():
                 filled.append(name)
-                kept = kept or rows
+                kept = kept if len(filled) > 1 else (rows, _merged_downwards(own))
         if len(filled) > 1:
             listed = ", ".join(map(repr, filled))
             raise DataError(
@@ -105,6 +115,15 @@ class SpreadsheetSource(HeldSource):
                 "bayeswater.local_rows(source, sheet=...)"
             )
         return kept
+
+
+def _merged_downwards(sheet: Any) -> list[tuple[int, int, int]]:
+    """Give the first and the last row and the column of cells that are merged with those below them."""
+    if sheet.start is None:
+        return []
+    top, left = sheet.start
+    ranges = sheet.merged_cell_ranges or []  # None where the format does not tell
+    return [(first - top, last - top, a - left) for (first, a), (last, b) in ranges if a == b and first < last]
 
 
 def require_small_sheets(path: str, where: str) -> None:
