@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from scipy import sparse
 from starlette.testclient import TestClient
 from tests.web.loans_page import come, loan_model, loan_subject
 
-from bayeswater import AODE, BayesEnsemble, GaussianNB, Loss, NaiveBayes
+from bayeswater import AODE, BayesEnsemble, BernoulliNB, CategoricalNB, GaussianNB, Loss, NaiveBayes, SchemaError
 from bayeswater.web.app import application, document_of
 from bayeswater.web.plain import QuestionError, as_json
 from bayeswater.web.safety import Access
@@ -85,6 +86,42 @@ def test_a_model_without_a_plan_of_columns_is_explored_too():
     assert [own["kind"] for own in subject.facts()["fields"]] == ["number"] * 3
     found = told("row", "posterior", {"facts": {"x0": 0.5}}, subject)
     assert sum(found["proba"]) == pytest.approx(1)
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
+@pytest.mark.parametrize("model", [GaussianNB(), BernoulliNB(), AODE(), NaiveBayes()])
+def test_rows_of_an_array_have_the_columns_of_the_model_in_their_order(model):
+    rows = np.arange(24).reshape(8, 3) * 5 % 7
+    rows = rows > 2 if isinstance(model, BernoulliNB) else rows
+    for given in (rows, rows.tolist(), sparse.csr_array(rows)):
+        subject = subject_of(model.fit(rows, [0, 1] * 4), given, [0, 1] * 4)
+        assert subject.log_proba == pytest.approx(model.predict_log_proba(rows))
+        facts = told("rows", "one", {"row": 2}, subject)["facts"]
+        assert list(facts) == ["x0", "x1", "x2"]
+        found = told("row", "posterior", {"facts": facts}, subject)
+        assert found["proba"] == pytest.approx(model.predict_proba(rows)[2])
+    with pytest.raises(SchemaError, match="the model reads 3 columns"):
+        subject_of(model, np.ones((2, 4)))
+
+
+@pytest.mark.parametrize("kind", [int, float, bool, str])
+@pytest.mark.parametrize("model", [NaiveBayes(), CategoricalNB(), AODE()])
+def test_a_row_opens_with_the_states_of_its_cells_however_these_are_stored(model, kind):
+    rows = pd.DataFrame({"a": [0, 1, 1, 0] * 5, "b": [0, 1] * 10}).astype(kind)
+    subject = subject_of(model.fit(rows, list("xyyy") * 5), rows)
+    for row in range(4):
+        facts = told("rows", "one", {"row": row}, subject)["facts"]
+        assert {facts[own.name] in map(str, own.states) for own in subject.fields.values()} == {True}
+        found = told("row", "posterior", {"facts": facts}, subject)
+        assert found["proba"] == pytest.approx(model.predict_proba(rows)[row])
+
+
+def test_without_pictures_columns_come_by_what_they_add_to_the_log_odds():
+    rows = pd.DataFrame({"noise": [0, 1, 1, 0] * 20, "truth": [0, 1] * 40})
+    subject = subject_of(BayesEnsemble(random_state=0).fit(rows, ["a", "b"] * 40), rows)
+    first, second = told("learned", "columns", {}, subject)["columns"]
+    assert (first["name"], second["name"], first["picture"]) == ("truth", "noise", None)
+    assert first["mean_log_odds"] > second["mean_log_odds"] >= 0
 
 
 def test_columns_come_by_information_and_a_separating_one_has_one_bit():

@@ -134,7 +134,7 @@ def explore(
     ----------
     model : fitted classifier, BayesianNetwork or MixedNetwork
         What the page shows.
-    rows : table in memory, optional
+    rows : table in memory, or an array of the columns of the model, optional
         Rows to look at; the first 50,000 are shown.
     y : labels of shape (n_rows,), optional
         True classes of the rows.

@@ -7,6 +7,7 @@ that is known to be empty. A column that is not among the facts is not known.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -15,7 +16,7 @@ import numpy as np
 from bayeswater.data.reading.column_plan import COUNTS, IGNORED, Column
 from bayeswater.data.reading.dates import date_columns, seconds_of
 from bayeswater.data.reading.original_types import arrow_type
-from bayeswater.errors import BayesError
+from bayeswater.explain.importance import curve_or_none
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.models.streaming.answering import cell_names
 from bayeswater.models.streaming.sources import column_types
@@ -98,7 +99,12 @@ class Field:
         if self.kind == DATE and isinstance(cell, datetime):
             stamp = cell.astimezone(self._zone).replace(tzinfo=None) if cell.tzinfo else cell
             return (stamp if self.has_time else stamp.date()).isoformat()
-        return written(cell)
+        return self._text.get(cell, written(cell))
+
+    @cached_property
+    def _text(self) -> dict[Any, str]:
+        """How each state is written: 1 and 1.0 are the state True of a column that knows no others but False."""
+        return {state: text for text, state in self._code.items()}
 
 
 def fields_of(model: Any, rows: "pa.Table | None") -> list[Field]:
@@ -111,14 +117,6 @@ def fields_of(model: Any, rows: "pa.Table | None") -> list[Field]:
             columns[column.source] = column  # of a date the first, which is the day
     types = column_types(model)
     return [_planned_field(column, types.get(column.source), model, rows) for column in columns.values()]
-
-
-def curve_of(model: Any, name: str) -> ColumnCurve | None:
-    """Give what a model has learned of a column; None where it has no law of a single column."""
-    try:
-        return model.curve(name)
-    except BayesError:
-        return None
 
 
 def places_of(model: Any, cells: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,9 +152,10 @@ def _one(cell: Any) -> "pa.ChunkedArray":
 
 def _plain_field(name: str, model: Any, rows: "pa.Table | None") -> Field:
     """Make a field of a column of a model that reads all its columns alike."""
-    curve = curve_of(model, name)
-    if hasattr(model, "categories_"):
-        return Field(name, STATES, **_states(name, curve, rows))
+    curve = curve_or_none(model, name)
+    is_truth = rows is not None and rows.schema.field(name).type == "bool"
+    if is_truth or hasattr(model, "categories_"):
+        return Field(name, STATES, **_states(name, None if is_truth else curve, rows))
     return Field(name, NUMBER, **_limits(name, name, curve, model, rows))
 
 
@@ -169,7 +168,7 @@ def _planned_field(column: Column, kind: Any, model: Any, rows: "pa.Table | None
         return Field(kind=NOT_READ, **told)
     if column.analyser is not None or column.family in TEXTS:
         return Field(kind=TEXT, **told)
-    curve = curve_of(model, column.name)
+    curve = curve_or_none(model, column.name)
     told["empty_is_state"] = curve is not None and curve.kind in ("states", "bins") and None in curve.at
     if column.part is not None:
         is_timed = any(own.part == "time" for own in model.columns_ if own.source == column.source)

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from bayeswater.data.reading.column_plan import IGNORED, Column
-from bayeswater.explain.importance import TEXT_ROWS, information_of
+from bayeswater.explain.importance import TEXT_ROWS, curve_or_none, importance, information_of
 from bayeswater.explain.nomogram import scale_of
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.models.streaming.answering import cell_names
 from bayeswater.phrases import Language, retold
 from bayeswater.reports.independent import INDEPENDENT
-from bayeswater.web.fields import Field, curve_of, places_of
+from bayeswater.web.fields import Field, places_of
 from bayeswater.web.plain import QuestionError, language_of, text_of, written
 from bayeswater.web.row_answers import facts_of
 from bayeswater.web.subjects import ClassifierSubject
@@ -47,7 +47,11 @@ def columns(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, A
         facts["family"] = retold(column.family, language)
         facts["bits"] = information_of(subject.model, column.name, prior, _texts(subject, column.name))
         told.append(facts | {"picture": _picture(_curve(subject, column, language), MOST_POINTS)})
-    told.sort(key=lambda one: -(one["bits"] if one["bits"] is not None else -1.0))
+    if subject.rows is not None and all(one["picture"] is None for one in told):
+        found = importance(subject.model, subject.rows.slice(0, TEXT_ROWS)).columns
+        mean = {one.column: one.mean_log_odds for one in found}
+        told = [one | {"mean_log_odds": mean.get(one["name"])} for one in told]
+    told.sort(key=lambda one: -(one["bits"] or one.get("mean_log_odds") or 0.0))
     return {"columns": told, "left_out": left_out}
 
 
@@ -68,7 +72,7 @@ def marks(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, Any
 
 
 def _curve(subject: ClassifierSubject, column: Column, language: Language) -> ColumnCurve | None:
-    found = curve_of(subject.model, column.name)
+    found = curve_or_none(subject.model, column.name)
     return None if found is None else found.in_language(language, column)
 
 

@@ -96,7 +96,7 @@ class Download:
         return Response(self.text.encode(), media_type=f"{self.kind}; charset=utf-8")
 
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """How a text begins that a spreadsheet would work out."""
 
 

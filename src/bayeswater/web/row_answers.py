@@ -8,12 +8,13 @@ import numpy as np
 from bayeswater.data.reading.number_table import bin_labels
 from bayeswater.decision.loss import Loss
 from bayeswater.errors import BayesError
+from bayeswater.explain.importance import curve_or_none
 from bayeswater.families.wording import shown
 from bayeswater.inference.log_space import best_class
 from bayeswater.models.streaming.answering import partial_rows
 from bayeswater.phrases import in_language
 from bayeswater.web.costs import loss_of, prior_of
-from bayeswater.web.fields import DATE, NOT_READ, NUMBER, TIME, curve_of, places_of
+from bayeswater.web.fields import DATE, NOT_READ, NUMBER, TIME, places_of
 from bayeswater.web.plain import QuestionError, as_json, language_of, mapping_of, number_of, text_of, written
 from bayeswater.web.subjects import ClassifierSubject
 
@@ -205,7 +206,7 @@ def behind(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, An
         joint = np.asarray(model.predict_joint_log_proba([cell, {}]))
         with np.errstate(invalid="ignore"):
             likelihood = np.exp(joint[0] - joint[1])
-    curve = curve_of(subject.model, name)
+    curve = curve_or_none(subject.model, name)
     counts = None
     if curve is not None and curve.counts is not None:
         place = places_of(subject.model, cell)[name]

@@ -181,7 +181,7 @@ def subject_of(
     Parameters
     ----------
     model : fitted classifier of ours, BayesianNetwork or MixedNetwork
-    rows : table in memory, optional
+    rows : table in memory, or an array of the model's columns, optional
     y : true classes of the rows, optional
     target : column of `rows` that holds them; by default the one that the model does not read and that holds classes
     name : what the page calls it
@@ -203,8 +203,8 @@ def subject_of(
     name = name or type(model).__name__
     if rows is None:
         return ClassifierSubject(name, model)
-    table = _in_arrow(rows)
     names = [str(column) for column in cell_names(model)]
+    table = _in_arrow(rows, names)
     absent = [column for column in names if column not in table.column_names]
     if absent:
         raise SchemaError(
@@ -221,11 +221,20 @@ def subject_of(
     return ClassifierSubject(name, model, table.select(names), truth, target, n_left_out)
 
 
-def _in_arrow(rows: Any) -> "pa.Table":
-    from bayeswater.data.column_types import without_views
-    from bayeswater.data.frames import read_frame
+def _in_arrow(rows: Any, names: Sequence[str]) -> "pa.Table":
+    """Give rows as a table; an array has the columns of the model, in their order."""
+    import pyarrow as pa
 
-    return without_views(read_frame(rows).table)
+    from bayeswater.data.column_types import without_views
+    from bayeswater.data.frames import as_arrow, is_frame, materialised, read_frame
+
+    rows = materialised(rows)
+    if is_frame(rows):
+        return without_views(read_frame(rows).table)
+    cells = np.asarray(rows[:MOST_ROWS].toarray() if hasattr(rows, "toarray") else rows)
+    if cells.ndim != 2 or cells.shape[1] != len(names):
+        raise SchemaError(f"the rows have shape {cells.shape}; the model reads {len(names)} columns: {names[:5]}")
+    return pa.table({name: as_arrow(cells[:, j], name) for j, name in enumerate(names)})
 
 
 def _target(table: "pa.Table", names: Sequence[str], classes: Sequence[Any], given: str | None) -> str | None:

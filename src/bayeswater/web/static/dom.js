@@ -22,15 +22,16 @@ export const svg = (tag, attributes, ...children) =>
   filled(document.createElementNS(NAMESPACE, tag), attributes, children);
 
 // A name or a state: kept apart from the direction of the text around it, cut where it is too long, whole on hover.
-export const LONGEST = 60;
+// Letters that nobody could see have a picture.
+export const LONGEST = 60, NOTHING = "∅";
 export const shortened = (text, most = LONGEST) => {
-  const letters = [...String(text)];
+  const letters = [...String(text).slice(0, 2 * most + 2)].map((one) => (one < " " ? String.fromCharCode(0x2400 + one.charCodeAt()) : one));
   return letters.length <= most ? letters.join("") : letters.slice(0, most - 1).join("") + "…";
 };
 export const label = (text, most = LONGEST) =>
-  el("bdi", { class: "name", title: shortened(text, 500) }, shortened(text, most));
+  el("bdi", { class: "name", title: shortened(text, 500) }, shortened(text, most) || NOTHING);
 // The same for a text of a drawing, which has no such element: the letters that hold a direction together do it.
-export const drawn = (text, most = 24) => "⁨" + shortened(text, most) + "⁩";
+export const drawn = (text, most = 24) => "⁨" + (shortened(text, most) || NOTHING) + "⁩";
 
 // A word of the field, with one line on what it means.
 export const term = (t, name, text) => el("span", { class: "term", title: t(`term_${name}`) }, text);

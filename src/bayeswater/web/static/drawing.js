@@ -24,14 +24,15 @@ function ticks(low, high, most) {
 
 // A picture of lines. `lines`: [{x, y, class, label, dots}], `frame`: {x: [low, high], y: [low, high], xLabel, yLabel}.
 export function chart(lines, frame, { width = 300, height = 210, title } = {}) {
-  const left = 44, right = 10, top = 10, bottom = 36;
+  const heights = ticks(...frame.y, 4);
+  const left = 23 + Math.max(21, ...heights.map((at) => lettersWide(number(at, 3), 10.5))), right = 10, top = 10, bottom = 36;
   const x = scale(...frame.x, left, width - right), y = scale(...frame.y, height - bottom, top);
   const parts = [];
   for (const at of ticks(...frame.x, 5)) {
     parts.push(svg("line", { class: "grid", x1: x(at), x2: x(at), y1: top, y2: height - bottom }));
     parts.push(svg("text", { class: "tick", x: x(at), y: height - bottom + 13, "text-anchor": "middle" }, number(at, 3)));
   }
-  for (const at of ticks(...frame.y, 4)) {
+  for (const at of heights) {
     parts.push(svg("line", { class: "grid", x1: left, x2: width - right, y1: y(at), y2: y(at) }));
     parts.push(svg("text", { class: "tick", x: left - 5, y: y(at) + 4, "text-anchor": "end" }, number(at, 3)));
   }
@@ -94,7 +95,9 @@ function bars(root, own, width, height, mark, most) {
   const marked = !mark ? -1 : typeof mark.at === "number" && own.edges ? binOf(own.edges, mark.at) : own.at.indexOf(mark.at);
   const places = [...Array(n).keys()];
   if (marked >= n) places[n - 1] = marked; // the one that the row stands at is among those shown
-  const names = places.map((k) => shortened(own.at[k] === "" ? "∅" : own.at[k].replaceAll(" 12:00", ""), isBins ? 30 : 18));
+  const days = own.at.map((text) => text.replaceAll(/ \d\d:\d\d/g, "")); // of times that are days apart
+  const texts = isBins && new Set(days).size === days.length ? days : own.at;
+  const names = places.map((k) => shortened(texts[k], isBins ? 26 : 18));
   const start = Math.min(Math.max(...names.map((name) => lettersWide(name, size)), 30) + 16, width * 0.62);
   const line = Math.max(own.values.length * 4 + 4, (height - 4) / Math.max(n, 4));
   root.setAttribute("viewBox", `0 0 ${width} ${Math.max(height, line * n + (own.at.length > n ? 16 : 4))}`);

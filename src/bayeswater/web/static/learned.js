@@ -2,7 +2,7 @@
 
 import { el, drawn, label, replace, shortened, svg, term } from "./dom.js";
 import { legend, lettersWide, picture, scale } from "./drawing.js";
-import { number, signed } from "./numbers.js";
+import { number, rounded, signed } from "./numbers.js";
 
 export function mount(root, app) {
   const { t, subject } = app;
@@ -24,22 +24,23 @@ export function mount(root, app) {
     told ??= await app.ask("learned", "columns", { lang: app.lang });
     const marks = told && await app.ask("learned", "marks", { facts: state.facts, lang: app.lang });
     if (!marks || mode !== "columns" || state !== app.state) return;
-    replace(place, wall, told.left_out.length ? el("details", { class: "rest" }, el("summary", {}, t("not_read", { n: told.left_out.length })),
+    const isDrawn = told.columns.some((own) => own.picture);
+    replace(place, isDrawn ? null : el("p", { class: "faint" }, t("no_picture")), wall, told.left_out.length ? el("details", { class: "rest" }, el("summary", {}, t("not_read", { n: told.left_out.length })),
       told.left_out.map((own) => el("p", {}, label(t.column(own.name)), " ", el("span", { class: "faint" }, own.why)))) : null);
-    replace(wall, told.columns.map((own) => card(own, app, marks)));
+    replace(wall, told.columns.map((own) => card(own, app, marks, isDrawn)));
     root.dataset.answered = "columns";
   };
 }
 
-function card(own, app, marks) {
+function card(own, app, marks, isDrawn) {
   const { t, subject } = app;
   const mark = marks[own.name];
   const open = () => enlarge(own, app, mark);
   return el("article", { class: "card" },
     el("button", { type: "button", class: "plain", onclick: open, "aria-label": t("enlarge", { name: shortened(t.column(own.name)) }) },
       el("h3", {}, label(t.column(own.name), 26)),
-      el("p", { class: "faint" }, [own.family, own.bits === null ? null : t("bits", { bits: number(own.bits, 3) })].filter(Boolean).join(" · "))),
-    own.picture ? picture(own.picture, subject.classes, { mark, title: t("picture_of", { name: shortened(t.column(own.name)) }) }) : el("p", { class: "faint" }, t("no_picture")));
+      el("p", { class: "faint" }, [own.family, own.bits === null ? null : t("bits", { bits: rounded(own.bits) }), own.mean_log_odds && t("mean_odds", { odds: number(own.mean_log_odds, 3) })].filter(Boolean).join(" · "))),
+    own.picture ? picture(own.picture, subject.classes, { mark, title: t("picture_of", { name: shortened(t.column(own.name)) }) }) : isDrawn ? el("p", { class: "faint" }, t("no_picture")) : null);
 }
 
 function enlarge(own, app, mark) {
@@ -57,7 +58,7 @@ function enlarge(own, app, mark) {
 }
 
 function table(own, classes, t) {
-  const rows = own.at.map((at, i) => el("tr", {}, el("th", { scope: "row" }, typeof at === "number" ? number(at) : label(at === "" ? "∅" : at, 40)),
+  const rows = own.at.map((at, i) => el("tr", {}, el("th", { scope: "row" }, typeof at === "number" ? number(at) : label(at, 40)),
     own.values.map((line) => el("td", { class: "figure" }, number(line[i], 3))), own.counts ? own.counts.map((line) => el("td", { class: "figure faint" }, number(line[i]))) : null));
   return el("table", {}, el("thead", {}, el("tr", {}, el("th", {}), classes.map((name) => el("th", { scope: "col" }, label(name, 16))),
     own.counts ? classes.map((name) => el("th", { scope: "col", class: "faint" }, "n ", label(name, 12))) : null)), el("tbody", {}, rows));
@@ -66,6 +67,7 @@ function table(own, classes, t) {
 // Each column is a scale: where a cell stands on it is what it adds to the log-odds.
 function drawNomogram(place, told, app) {
   const { t, subject } = app;
+  if (!told.scales.length) return void replace(place, el("p", { class: "faint" }, t("no_picture")));
   const names = told.scales.map((own) => shortened(t.column(own.name), 24));
   const left = Math.max(...[t("before"), ...names].map((name) => lettersWide(name, 12))) + 24; // they are bold
   const width = left + 600, line = 44, height = 60 + line * (told.scales.length + 1);
@@ -92,7 +94,7 @@ function drawNomogram(place, told, app) {
     const stops = own.at.map((at, k) => [at, own.odds[k]]).sort((a, b) => a[1] - b[1]);
     const taken = { up: left - 4, down: left - 4 }; // where the last label above and the last one below end
     stops.forEach(([at, odds], k) => {
-      const place_ = x(odds), text = isNumber ? number(at, 3) : at === "" ? "∅" : at.replaceAll(" 12:00", "");
+      const place_ = x(odds), text = isNumber ? number(at, 3) : at.replaceAll(" 12:00", "");
       const half = lettersWide(shortened(text, 24), 10.5) / 2 + 3, middle = Math.min(Math.max(place_, left + half), width - half);
       const side = ["up", "down"].find((own_) => middle - half >= taken[own_]);
       parts.push(svg("circle", { class: "dot", cx: place_, cy: y, r: 2.5 }, svg("title", {}, `${drawn(text, 60)} ${signed(odds)}`)));

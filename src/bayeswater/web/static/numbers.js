@@ -16,6 +16,9 @@ export function number(x, digits = 4) {
   return Number(x.toPrecision(digits)).toLocaleString("en-US", { maximumSignificantDigits: digits });
 }
 
+// The same where nobody needs to know how little it is.
+export const rounded = (x, digits = 3) => (x > 0 && x < 1e-4 ? "< 0.0001" : number(x, digits));
+
 export const percent = (x, digits = 0) => (x === null || x === undefined ? "–" : `${(100 * x).toFixed(digits)} %`);
 
 export function signed(x) {

@@ -2,7 +2,7 @@
 
 import { el, label, put, putText, replace, shortened, svg, term } from "./dom.js";
 import { colour, scale } from "./drawing.js";
-import { number, percent, probability, signed } from "./numbers.js";
+import { number, percent, rounded, probability, signed } from "./numbers.js";
 
 const MOST_CLASSES = 12, MOST_REASONS = 24, FEW_STATES = 4, MANY_FIELDS = 14;
 
@@ -302,20 +302,21 @@ function whatNext(place, more, app) {
   const risks = decision.risk.map((risk, code) => ({ risk, code })).sort((a, b) => a.risk - b.risk).slice(0, 6);
   const top = Math.max(...risks.map((own) => own.risk), 1e-12);
   const questions = next.questions || [];
-  const asks = questions.map((own, place_) => el("tr", { class: place_ === 0 && next.pays ? "best" : null },
+  const pays = next.pays && questions[0]?.worth > 5e-5 * top; // less is worth nobody's time
+  const asks = questions.map((own, place_) => el("tr", { class: place_ === 0 && pays ? "best" : null },
     el("th", { scope: "row" }, el("button", { type: "button", class: "plain", onclick: () => focusOn(own.column, app) }, label(own.column, 22))),
-    el("td", { class: "figure" }, number(own.worth, 3)),
+    el("td", { class: "figure" }, rounded(own.worth)),
     el("td", {}, el("input", { type: "number", class: "tiny", step: "any", value: own.cost, "aria-label": t("cost_of", { name: shortened(own.column) }),
       onchange: (event) => app.change({ costs: { ...app.state.costs, [own.column]: Number(event.target.value) || 0 } }) })),
-    el("td", { class: "figure" }, number(own.net, 3))));
+    el("td", { class: "figure" }, rounded(own.net))));
   replace(place,
     next.why_not ? el("p", { class: "faint" }, t("no_next", { why: t.said(next.why_not) })) : [
-      el("p", { class: "advice" }, !questions.length ? t("nothing_to_ask") : next.pays ? [t("ask"), " ", el("b", {}, label(questions[0].column, 30)), " ", t("worth", { worth: number(questions[0].worth, 3) })] : t("ask_nothing")),
+      el("p", { class: "advice" }, !questions.length ? t("nothing_to_ask") : pays ? [t("ask"), " ", el("b", {}, label(questions[0].column, 30)), " ", t("worth", { worth: rounded(questions[0].worth) })] : t("ask_nothing")),
       questions.length ? el("table", { class: "questions" }, el("thead", {}, el("tr", {}, ["fact", "worth_head", "cost_head", "net_head"].map((name) => el("th", { scope: "col" }, name === "worth_head" ? term(t, "worth", t(name)) : t(name))))), el("tbody", {}, asks)) : null,
       Object.entries(next.skipped || {}).map(([name, why]) => el("p", { class: "faint" }, label(name, 24), ": ", why))],
     el("h3", {}, t("do_head")),
-    el("p", { class: "advice" }, t("do"), " ", el("b", { class: "action" }, label(decision.actions[decision.best], 30)), " ", t("at_risk", { risk: number(decision.risk[decision.best], 3) })),
-    el("ul", { class: "risks" }, risks.map(({ risk, code }) => el("li", {}, el("div", { class: "caption" }, label(decision.actions[code], 22), el("span", { class: "figure" }, number(risk, 3))),
+    el("p", { class: "advice" }, t("do"), " ", el("b", { class: "action" }, label(decision.actions[decision.best], 30)), " ", t("at_risk", { risk: rounded(decision.risk[decision.best]) })),
+    el("ul", { class: "risks" }, risks.map(({ risk, code }) => el("li", {}, el("div", { class: "caption" }, label(decision.actions[code], 22), el("span", { class: "figure" }, rounded(risk))),
       el("div", { class: "meter thin" }, el("span", { class: "bar accent", style: { transform: `scaleX(${risk / top})` } }))))),
     el("button", { type: "button", class: "plain", onclick: () => app.change({ view: "decisions" }) }, t("edit_costs")));
 }

@@ -48,7 +48,7 @@ export function mount(root, app) {
 function table(told, settings, set, app) {
   const { t, subject } = app;
   const shown = FIGURES.filter((name) => (name === "novelty" ? told.has_novelty : name === "truth" || name === "surprise" ? subject.has_truth : true));
-  const columns = subject.fields.map((own) => own.name);
+  const columns = subject.fields.map((own) => own.name), dates = subject.fields.filter((own) => own.kind === "date").map((own) => own.name);
   const by = settings.by || "row";
   const isFigure = (name) => FIGURES.includes(name) ? name !== "prediction" && name !== "truth" : subject.fields.find((own) => own.name === name).kind === "number";
   const head = (name, title) => el("th", { scope: "col", class: isFigure(name) ? "figure" : null, "aria-sort": by === name ? (settings.falling ? "descending" : "ascending") : "none" },
@@ -64,6 +64,6 @@ function table(told, settings, set, app) {
   };
   const lines = told.figures.map((own, i) => el("tr", { class: own.truth !== null && own.truth !== own.prediction ? "wrong" : null, onclick: open(own.row) },
     shown.map((name) => el(name === "row" ? "th" : "td", { scope: name === "row" ? "row" : null, class: name === "prediction" || name === "truth" ? "class" : "figure" }, name === "row" ? el("button", { type: "button", class: "plain", "aria-label": t("open_row", { n: own.row + 1 }) }, cell.row(own)) : cell[name](own))),
-    columns.map((name) => { const value = Object.hasOwn(told.cells[i], name) ? told.cells[i][name] : null; return el("td", { class: typeof value === "number" ? "figure" : null }, value === undefined || value === null ? "" : typeof value === "number" ? number(value, 6) : label(value, 28)); })));
+    columns.map((name) => { const value = Object.hasOwn(told.cells[i], name) ? told.cells[i][name] : null; return el("td", { class: typeof value === "number" ? "figure" : null }, value === undefined || value === null ? "" : typeof value === "number" ? number(value, 6) : label(dates.includes(name) ? value.replace("T", " ").replace(/:00$/, "") : value, 28)); })));
   return el("table", { class: "rows" }, el("thead", {}, el("tr", {}, shown.map((name) => head(name, ["novelty", "surprise", "risk"].includes(name) ? term(t, name, t(`column_${name}`)) : t(`column_${name}`))), columns.map((name) => head(name, label(name, 20))))), el("tbody", {}, lines));
 }
