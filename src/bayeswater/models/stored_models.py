@@ -11,6 +11,7 @@ What a file says is believed after it has gone through the checks that any netwo
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import prod
 from reprlib import repr as shortened
 from typing import Any
@@ -172,13 +173,14 @@ def described_ensemble(model: BayesEnsemble) -> tuple[Document, dict[str, Array]
         "numbers": {name: [array.dtype.name, *([] if array.size else array.shape)] for name, array in arrays.items()},
         "report": [report.preset, report.seed, report.seconds, report.forecast, report.is_stale],
         **({"left_out": [*report.left_out]} if report.left_out else {}),
+        **({"multiplied": stack.multiplied} if stack.multiplied != 1 else {}),
     }
     return document, {name: as_held(array) for name, array in arrays.items() if array.size}
 
 
 def restored_ensemble(document: Document, arrays: dict[str, Array]) -> BayesEnsemble:
     """Make an ensemble of what a file says."""
-    require_fields(document, ENSEMBLE_FIELDS, optional=("left_out",))
+    require_fields(document, ENSEMBLE_FIELDS, optional=("left_out", "multiplied"))
     table = TableDocument.of(document, FAMILIES, (*ENSEMBLE_STATES, COUNTED))
     dates = (column for column in table.plan if column.part in ("days", "time"))
     wrong = [column.name for column in dates if column.family not in (NUMBER, IGNORED)]
@@ -190,7 +192,9 @@ def restored_ensemble(document: Document, arrays: dict[str, Array]) -> BayesEnse
         tuple(variable for variable in table.schema if variable.name in words),
     )
     found = _as_learned(arrays, document["numbers"])
-    stack = _stack(document["families"], found, reading, table.classes.n_states)
+    multiplied = document.get("multiplied", 1.0)
+    require(is_number(multiplied) and 0 <= multiplied <= 1, f"words are multiplied by a power of {multiplied!r:.40}")
+    stack = replace(_stack(document["families"], found, reading, table.classes.n_states), multiplied=float(multiplied))
     model = with_parameters(BayesEnsemble, document["parameters"])
     with_columns(model, *table.columns)
     return with_state(model, EnsembleState(reading, table.classes, stack, _report(document, found, stack)))

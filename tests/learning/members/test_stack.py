@@ -11,7 +11,7 @@ from bayeswater.decision.pools import Pool
 from bayeswater.estimate.dirichlet import Prior
 from bayeswater.learning.members.committee import SMOOTHING, in_structure
 from bayeswater.learning.members.linear_member import LinearMember
-from bayeswater.learning.members.stack import Stack, learn, seed_of
+from bayeswater.learning.members.stack import Stack, _pooled, learn, seed_of
 from bayeswater.learning.members.word_member import WordMember
 from bayeswater.models.ensemble.reading import canonical
 
@@ -130,3 +130,18 @@ def test_words_that_say_nothing_leave_the_others_as_they_are():
     np.testing.assert_allclose(stack.pooled([others, np.tile(prior.log, (2, 1))]), others, rtol=1e-12)
     without = prior.without(np.array([0, 1]), np.ones(2))
     np.testing.assert_allclose(stack.pooled([others, without], without), others, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("is_repeated", "power"), [(True, 0.0), (False, 1.0)])
+def test_words_multiply_others_as_far_as_they_tell_what_these_do_not(is_repeated, power):
+    """As a title in a name repeats the sex."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, 2000)
+    a, b = rng.normal(0.8 * (2 * codes - 1), 1.0, (2, 2000))  # 1.6 times each is its log-odds
+    others, words = (shares_of(1.6 * (a * is_repeated + b)), shares_of(1.6 * a))
+    found = _pooled([others, words], (LinearMember(), WordMember()), np.log([[0.5, 0.5]]), codes, np.ones(2000))
+    assert found[2] == power
+
+
+def shares_of(log_odds):
+    return -np.logaddexp(0.0, np.stack([log_odds, -log_odds], axis=1))

@@ -1,6 +1,7 @@
 """Texts and dates in an ensemble: read, weighed, explained, counted and forgotten as all columns are."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 from tests.models.ensemble.tables import ONE
 
 from bayeswater import BayesEnsemble, BayesWarning, ModelFileError, load, save
+from bayeswater.models.ensemble.bayes_ensemble import state_of, with_state
 from bayeswater.models.stored_models import described_ensemble, restored_ensemble
 
 
@@ -101,6 +103,18 @@ def test_texts_are_saved_and_come_back_to_the_bit(columns, tmp_path):
         np.testing.assert_array_equal(again.predict_log_proba(rows), found.predict_log_proba(rows))
     first, second = (one.forget(FRAME[:9][columns], Y[:9]).predict_proba(FRAME[columns]) for one in (found, again))
     np.testing.assert_array_equal(first, second)
+
+
+def test_how_far_words_are_multiplied_comes_back_and_is_a_share(model):
+    document, arrays = described_ensemble(with_state(copy.copy(model), half_multiplied(state_of(model))))
+    assert state_of(restored_ensemble(document, arrays)).stack.multiplied == 0.5
+    for wrong in (-0.1, 1.5, "1", float("nan")):
+        with pytest.raises(ModelFileError, match="words are multiplied"):
+            restored_ensemble({**document, "multiplied": wrong}, arrays)
+
+
+def half_multiplied(state):
+    return state._replace(stack=replace(state.stack, multiplied=0.5))
 
 
 def test_a_file_whose_words_are_others_is_refused(model):
