@@ -213,3 +213,40 @@ def test_a_file_that_says_what_no_reading_could_be_is_refused(broken: dict[str, 
     write_model_file(tmp_path / "model.bayes", document, arrays)
     with pytest.raises(ModelFileError, match="how its files are read"):
         load(tmp_path / "model.bayes")
+
+
+SHAPES = {
+    "a preamble as wide as the table": ('"Konto";"DE1"\n""\n"Stand:";"1,50 €"\n""\nx;kind;y\n', "{};{};{}\n"),
+    "titles": ("made, on Monday\nby, Ann\n\nx,kind,y\n", "{},{},{}\n"),
+    "names over names": (",now,now,y\n,x,kind,\n", "1,{},{},{}\n"),
+    "names of pandas and of its index": (",now,now,y\n,x,kind,\nrow,,,\n", "1,{},{},{}\n"),
+    "blanks, and rows that begin with their names": ('"x" "kind" "y"\n', '"{n}" {} "{}" "{}"\n'),
+    "drawn": (" x | kind | y\n---+------+---\n", "{} | {} | {}\n"),
+}
+"""Lines that stand above the rows, and the pattern of a row."""
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_names_that_a_model_knows_tell_the_header_of_a_file_of_one_row(shape: str, tmp_path: Path) -> None:
+    above, row = SHAPES[shape]
+    rows = [row.format(f"{k % 7}.5", "ab"[k % 2], "uv"[k % 3 == 0], n=k) for k in range(40)]
+    path, one = tmp_path / "rows.txt", tmp_path / "one.txt"
+    path.write_text(above + "".join(rows))
+    model = NaiveBayes().fit(path, target="y")
+    expected = pa.concat_tables(model.predict_proba(path)).to_pylist()
+    for place in (0, 5):
+        one.write_text(above + rows[place])
+        assert pa.concat_tables(model.predict_proba(one)).to_pylist() == [expected[place]]
+
+
+def test_the_names_that_a_model_knows_tell_the_header_of_a_sheet_of_one_row(tmp_path: Path) -> None:
+    pytest.importorskip("python_calamine")
+    pytest.importorskip("openpyxl")
+    rows = [[k % 7 + 0.5, "ab"[k % 2], "uv"[k % 3 == 0]] for k in range(40)]
+    for name, n_rows in (("rows", 42), ("one", 3)):
+        table = pd.DataFrame([["now", "now", "y"], ["x", "kind", ""], *rows][:n_rows])
+        table.to_excel(tmp_path / f"{name}.xlsx", header=False, index=False)
+    model = NaiveBayes().fit(tmp_path / "rows.xlsx", target="y")
+    assert {column.source for column in model.columns_} == {"now x", "now kind"}
+    first = next(model.predict_proba(tmp_path / "rows.xlsx")).to_pylist()[0]
+    assert next(model.predict_proba(tmp_path / "one.xlsx")).to_pylist() == [first]

@@ -160,10 +160,13 @@ class DelimitedSource(Source):
 
     @cached_property
     def _layout(self) -> Layout:
-        found = found_layout(self._first_text, self.reading, is_whole=self._is_short, where=self.name)
+        find = partial(
+            found_layout, reading=self.reading, is_whole=self._is_short, where=self.name, expected=self.expected
+        )
+        found = find(self._first_text)
         if found.blanks_before_quotes:
             self._first_text = without_blanks(self._first_text, found.delimiter)
-            found = found_layout(self._first_text, self.reading, is_whole=self._is_short, where=self.name)
+            found = find(self._first_text)
             found = replace(found, blanks_before_quotes=True)
         if found.delimiter == self._decimal != self._supposed_decimal:
             self._decimal = self._supposed_decimal  # other files had a comma there, which this one cannot have

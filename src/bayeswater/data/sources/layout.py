@@ -13,7 +13,7 @@ import io
 import operator
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise, takewhile
 from typing import Literal, NamedTuple
@@ -134,22 +134,40 @@ class _Dialect(NamedTuple):
     score: tuple[float, ...]
 
 
-def found_layout(text: bytes, reading: Reading, *, is_whole: bool, where: str) -> Layout:
+def found_layout(
+    text: bytes, reading: Reading, *, is_whole: bool, where: str, expected: Collection[str] = ()
+) -> Layout:
     r"""Find the layout of a text of whole rows; `is_whole` says that it is all there is.
+
+    Where the names of columns are `expected`, of a model, they tell the header if the rows do not: of few rows all may
+    look alike.
 
     >>> layout = found_layout(b"Sales 2023\n\nname;sum;sum;;\nAnn;1;2;;\n", Reading(), is_whole=True, where="")
     >>> layout.delimiter, [*layout.used], len(layout.left_out), layout.start
     (';', ['name', 'sum', 'sum_2'], 2, 27)
     """
-    dialect, told = _sniffed(text[:SNIFFED_BYTES], reading, is_whole and len(text) <= SNIFFED_BYTES)
-    if len(dialect.rows) <= SNIFFED_ROWS and len(text) > SNIFFED_BYTES:  # long rows
-        dialect, told = _sniffed(text, reading, is_whole)
+    dialects, told = _sniffed(text[:SNIFFED_BYTES], reading, is_whole and len(text) <= SNIFFED_BYTES)
+    if len(dialects[0].rows) <= SNIFFED_ROWS and len(text) > SNIFFED_BYTES:  # long rows
+        dialects, told = _sniffed(text, reading, is_whole)
+    layout = _cut_layout(dialects[0], bool(told), reading, where, expected)
+    if _lacks(layout, expected):
+        others = (_cut_layout(dialect, bool(told), reading, where, expected) for dialect in dialects[1:])
+        layout = next((other for other in others if not _lacks(other, expected)), layout)
+    return layout
+
+
+def _lacks(layout: Layout, expected: Collection[str]) -> bool:
+    return not layout.used.keys() >= {*expected}
+
+
+def _cut_layout(dialect: _Dialect, told: bool, reading: Reading, where: str, expected: Collection[str]) -> Layout:
+    """Find the layout of text that is cut into cells."""
     comment = reading.comment or COMMENT
     rows = dialect.rows[1:] if told and len(dialect.rows) > 1 else dialect.rows
     body = _body(rows, comment, dialect.delimiter) or rows
     if not body:
         raise DataError(f"{where} has no rows; give a file with a header and rows")
-    layout = _laid_out(rows, body, dialect.width, reading, where)
+    layout = _laid_out(rows, body, dialect.width, reading, where, expected)
     is_before = [row for row in rows if row.end < layout.start] if reading.has_header else rows[: rows.index(body[0])]
     if dialect.width == 1 and reading.delimiter is None and _are_parted_by_blanks(body):
         layout = replace(layout, notes=(*layout.notes, BY_BLANKS))
@@ -171,21 +189,48 @@ def found_layout(text: bytes, reading: Reading, *, is_whole: bool, where: str) -
     )
 
 
-def sheet_layout(rows: Iterable[list[str]], reading: Reading, where: str) -> Layout:
+def sheet_layout(rows: Iterable[list[str]], reading: Reading, where: str, expected: Collection[str] = ()) -> Layout:
     """Find the layout of a sheet, whose rows are of one length: `start` is the number of the first row of the table."""
     first = [_Row(row, n + 1) for n, row in enumerate(islice(rows, SNIFFED_ROWS))]
-    return _laid_out(first, first, len(first[0].cells), reading, where)
+    return _laid_out(first, first, len(first[0].cells), reading, where, expected)
 
 
-def _laid_out(rows: list[_Row], body: list[_Row], width: int, reading: Reading, where: str) -> Layout:
+def _laid_out(
+    rows: list[_Row], body: list[_Row], width: int, reading: Reading, where: str, expected: Collection[str]
+) -> Layout:
     """Find header and names; `body` are the rows that are no comments."""
-    if reading.has_header:
-        header, body, said = _with_header(rows, body, width, reading)
-        start, written = header.end, [cell.strip() for cell in header.cells]
-    else:
+    if not reading.has_header:
         above = rows[: rows.index(body[0])]
-        start, written, said = above[-1].end if above else 0, [], []
-    raw, of_rows = _columns(written, body, reading, where)
+        return _named(rows, _Row([], above[-1].end if above else 0), body, [], reading, where, expected)
+    layout = _named(rows, *_with_header(rows, body, width, reading), reading, where, expected)
+    if _lacks(layout, expected):
+        others = (_named(rows, *known, reading, where, expected) for known in _headers(body, expected))
+        layout = next((other for other in others if not _lacks(other, expected)), layout)
+    return layout
+
+
+def _headers(body: list[_Row], expected: Collection[str]) -> Iterator[tuple[_Row, list[_Row], list[str]]]:
+    """Give what may be the header, one row or two, and hold some expected names; the rows below; what is said."""
+    for place, row in enumerate(body[:MOST_LINES_ABOVE]):
+        said, below = _passed_over(body[:place]), body[place + 1 :]
+        if not {*map(str.strip, row.cells)}.isdisjoint(expected):
+            yield row, below, said
+        if below and not {*(names := _joined(row.cells, below[0].cells))}.isdisjoint(expected):
+            yield _with_names_of_index(names, below[0].end, below[1:], said)
+
+
+def _named(
+    rows: list[_Row],
+    header: _Row,
+    body: list[_Row],
+    said: list[str],
+    reading: Reading,
+    where: str,
+    expected: Collection[str],
+) -> Layout:
+    """Name the columns, whose rows stand below the header."""
+    start, written = header.end, [cell.strip() for cell in header.cells]
+    raw, of_rows = _columns(written, body, reading, where, expected)
     n_first, n_last = _n_unnamed(raw, body)
     are = "column at the end is" if n_last == 1 else "columns at the end are"
     names, renamed = own_names(raw, range(n_first, len(raw) - n_last))
@@ -207,15 +252,15 @@ def _laid_out(rows: list[_Row], body: list[_Row], width: int, reading: Reading, 
 # ---------------------------------------------------------------------- what parts cells
 
 
-def _sniffed(text: bytes, reading: Reading, is_whole: bool) -> tuple[_Dialect, re.Match[str] | None]:
+def _sniffed(text: bytes, reading: Reading, is_whole: bool) -> tuple[list[_Dialect], re.Match[str] | None]:
     """Cut the first rows of a text, and find the line by which Excel tells how."""
     decoded = text.decode(errors="ignore")
     told = SEPARATOR_LINE.match(decoded)
-    return _dialect(decoded, reading, told[1] if told and reading.delimiter is None else None, is_whole), told
+    return _dialects(decoded, reading, told[1] if told and reading.delimiter is None else None, is_whole), told
 
 
-def _dialect(text: str, reading: Reading, told: str | None, is_whole: bool) -> _Dialect:
-    """Cut the first rows by each delimiter, and take the one by which they are most alike."""
+def _dialects(text: str, reading: Reading, told: str | None, is_whole: bool) -> list[_Dialect]:
+    """Cut the first rows by each delimiter; the one by which they are most alike comes first."""
     given = reading.delimiter or told
     there = [delimiter for delimiter in DELIMITERS if delimiter in text or delimiter == DELIMITERS[0]]
     found = [
@@ -223,11 +268,11 @@ def _dialect(text: str, reading: Reading, told: str | None, is_whole: bool) -> _
         for delimiter in ([given] if given else there)
         for skips_blanks in ((False, True) if reading.quotes and f'{delimiter} "' in text else (False,))
     ]
-    best = max(found, key=lambda dialect: dialect.score)  # the first among equals
-    if best.width == 1 and not given:
+    found.sort(key=lambda dialect: dialect.score, reverse=True)  # the first among equals stays so
+    if found[0].width == 1 and not given:
         by_blanks = _cut(text, " ", False, reading, is_whole)
-        return by_blanks if _is_table(by_blanks, reading.comment or COMMENT) else best
-    return best
+        found.insert(0 if _is_table(by_blanks, reading.comment or COMMENT) else len(found), by_blanks)
+    return found
 
 
 def _cut(text: str, delimiter: str, skips_blanks: bool, reading: Reading, is_whole: bool) -> _Dialect:
@@ -382,13 +427,14 @@ def _without_second(
     if len(below) <= LEAST_BELOW or any(cell in MARKS or _is_number(cell) for cell in second if cell):
         return header, below, said
     of_numbers = [bool(cell) and _are_numbers(_cells_of(below[1:], place)) for place, cell in enumerate(second)]
-    if sum(of_numbers) < min(2, sum(map(bool, second))) or not any(of_numbers):
+    joined = _joined(header.cells, second)
+    is_over = len({*filter(None, map(str.strip, header.cells))}) < header.n_filled and len({*joined}) == len(joined)
+    if sum(of_numbers) < (1 if is_over else min(2, sum(map(bool, second)))) or not any(of_numbers):
         return header, below, [*said, *_unlike_others(second, below[1:])]
     names = [name.strip() for name, is_one in zip(header.cells, of_numbers, strict=False) if is_one]
     if any(str((reading.types or {}).get(name)) == "string" for name in names):
         return header, below, said
-    joined = _joined(header.cells, second)
-    if len({*filter(None, map(str.strip, header.cells))}) < header.n_filled and len({*joined}) == len(joined):
+    if is_over:
         return _with_names_of_index(joined, below[0].end, below[1:], said)
     shown = " ".join(filter(None, second))[:60]
     told = f"the row below the header, {shown!r}, has units or questions, as it looks, and is passed over; if it is a "
@@ -499,7 +545,9 @@ def _is_number(cell: str) -> bool:
 # ---------------------------------------------------------------------- columns
 
 
-def _columns(written: list[str], body: list[_Row], reading: Reading, where: str) -> tuple[list[str], list[str]]:
+def _columns(
+    written: list[str], body: list[_Row], reading: Reading, where: str, expected: Collection[str]
+) -> tuple[list[str], list[str]]:
     """Give the names of all columns as they are written or given, "" for those without one."""
     if not reading.has_header:
         n_columns = len(body[0].cells)
@@ -513,7 +561,7 @@ def _columns(written: list[str], body: list[_Row], reading: Reading, where: str)
             )
         return given + [""] * lacking, []
     longer = [row for row in body if len(row.cells) == len(written) + 1]
-    if len(longer) < max(len(body), 2) or len(written) < 2 or not all(written):
+    if len(longer) < max(len(body), 1 if "x0" in expected else 2) or len(written) < 2 or not all(written):
         return written, []
     if all(not row.cells[-1].strip() for row in longer):
         return [*written, ""], []

@@ -72,7 +72,7 @@ class SpreadsheetSource(HeldSource):
             )
         width = max(map(len, rows))
         rows = [[None if cell == "" else cell for cell in row] + [None] * (width - len(row)) for row in rows]
-        found = sheet_layout(([*map(cell_text, row)] for row in rows), self.reading, self.name)
+        found = sheet_layout(([*map(cell_text, row)] for row in rows), self.reading, self.name, self.expected)
         for said in found.notes:
             self.note(said)
         names = {place: name for name, place in found.used.items()}
