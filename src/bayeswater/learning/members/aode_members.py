@@ -14,7 +14,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
 from bayeswater.estimate.dirichlet import Prior
 from bayeswater.estimate.pairs import PairEstimate
@@ -32,7 +31,7 @@ from bayeswater.learning.members.committee import (
     some_rows,
     tempered,
 )
-from bayeswater.learning.members.member_table import EnsembleTable, StateColumns, declared_codes, labels_of
+from bayeswater.learning.members.member_table import EnsembleTable, StateColumns, declared_codes, labels_of, weight_of
 from bayeswater.statistics.consistency import require_consistent
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.sums import ClassCounts, Sums
@@ -154,5 +153,5 @@ class AodeMembers(HonestMembers):
 
 def _counted(columns: StateColumns, table: EnsembleTable) -> Sums[PairCounts]:
     """Count some rows."""
-    labels, weight = labels_of(table), checked_weight(table.weight, len(table))
+    labels, weight = labels_of(table), weight_of(table)
     return Sums(ClassCounts.of(labels, weight), PairCounts.of(columns.read(table), labels, weight))

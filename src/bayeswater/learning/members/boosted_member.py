@@ -25,14 +25,13 @@ from typing import ClassVar, Self
 import numpy as np
 
 from bayeswater.data.reading.row_hashes import hash_word, hashed
-from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
 from bayeswater.estimate.dirichlet import Prior
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.kernels.oblivious_trees import add_trees, grow_tree, leaf_steps, loss_slopes
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.learning.members.committee import SMOOTHING, Committee, log_mean, random_numbers
-from bayeswater.learning.members.member_table import EnsembleTable, declared_codes, labels_of
+from bayeswater.learning.members.member_table import EnsembleTable, counted_classes, declared_codes
 from bayeswater.learning.members.tree_members import MOST_CODES, Codebook
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.structure.tree_splits import first_slots, require_orders
@@ -214,7 +213,7 @@ class BoostedMember(Committee):
     def learn(self, table: EnsembleTable, seed: int) -> Self:
         """Learn the trees of every fold from all others, and count the classes."""
         book = Codebook.of(table.numbers, table.n_states, table.weight, MOST_CODES)
-        learned = replace(self, seed=seed, codebook=book, counts=_counted(table))
+        learned = replace(self, seed=seed, codebook=book, counts=counted_classes(table))
         part = table.take(slice(0, MOST_ROWS))
         (fold, half), codes = learned._parts(part), learned._codes(part)
         weight = part.weights / max(1.0, part.weights.sum() / MOST_WEIGHT)
@@ -233,11 +232,11 @@ class BoostedMember(Committee):
 
     def plus(self, table: EnsembleTable) -> Self:
         """Count the classes of further rows."""
-        return replace(self, counts=self.class_counts + _counted(table))
+        return replace(self, counts=self.class_counts + counted_classes(table))
 
     def minus(self, table: EnsembleTable) -> Self:
         """Take rows out of the class counts."""
-        return replace(self, counts=self.class_counts - _counted(table))
+        return replace(self, counts=self.class_counts - counted_classes(table))
 
     @property
     def class_counts(self) -> ClassCounts:
@@ -331,7 +330,3 @@ def _require_trees(booster: Booster, book: Codebook, n_classes: int) -> None:
 def _require(condition: bool, problem: str) -> None:
     if not condition:
         raise StatisticsError(f"the arrays of a family 'boosted' are not sound: {problem}")
-
-
-def _counted(table: EnsembleTable) -> ClassCounts:
-    return ClassCounts.of(labels_of(table), checked_weight(table.weight, len(table)))

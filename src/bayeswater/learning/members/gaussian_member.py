@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bayeswater.data.weights import checked_weight
 from bayeswater.errors import DataError, StatisticsError
 from bayeswater.estimate.covariance import CovarianceReading
 from bayeswater.estimate.covariance_priors import Friedman
@@ -46,8 +45,10 @@ from bayeswater.learning.members.member_table import (
     EnsembleTable,
     StandardNumbers,
     StateColumns,
+    counted_classes,
     declared_codes,
     labels_of,
+    weight_of,
     without_numbers,
 )
 from bayeswater.statistics.category_counts import CategoryCounts
@@ -207,7 +208,7 @@ class NaiveStates(KeptFields):
 
 
 def _scatter(numbers: StandardNumbers, table: EnsembleTable) -> Sums[Scatter]:
-    labels, weight = labels_of(table), checked_weight(table.weight, len(table))
+    labels, weight = labels_of(table), weight_of(table)
     scatter = Scatter.of(numbers.read(table), labels, weight, skip_missing=False)
     if scatter.is_too_narrow.any():
         raise DataError(f"the squares of numbers {LOST_SQUARES}")
@@ -215,7 +216,7 @@ def _scatter(numbers: StandardNumbers, table: EnsembleTable) -> Sums[Scatter]:
 
 
 def _categories(columns: StateColumns, table: EnsembleTable) -> Sums[CategoryCounts]:
-    labels, weight = labels_of(table), checked_weight(table.weight, len(table))
+    labels, weight = labels_of(table), weight_of(table)
     coded = columns.read(without_numbers(table))
     return Sums(ClassCounts.of(labels, weight), CategoryCounts.of(coded, labels, weight))
 
@@ -255,7 +256,7 @@ class GaussianMember(Committee):
     def learn(self, table: EnsembleTable, seed: int) -> Self:
         """Sum all rows, and choose g and the temperature by leave-one-out."""
         numbers, states = NormalNumbers.learn(table), NaiveStates.learn(table)
-        member = replace(self, class_counts=_counted(table), numbers=numbers, states=states, temperature=1.0)
+        member = replace(self, class_counts=counted_classes(table), numbers=numbers, states=states, temperature=1.0)
         validation = table.take(some_rows(table.hashes, VALIDATION_ROWS))
         shapes = [None] if numbers is None else [numbers.lent(g) for g in LENT_ROWS]
         best: tuple[float, Self] | None = None
@@ -303,7 +304,9 @@ class GaussianMember(Committee):
             numbers = replace(numbers, sums=move_numbers(numbers, numbers.counted(table)))
         if states is not None:
             states = replace(states, sums=move(states.sums, states.counted(table)))
-        return replace(self, class_counts=move(self.class_counts, _counted(table)), numbers=numbers, states=states)
+        return replace(
+            self, class_counts=move(self.class_counts, counted_classes(table)), numbers=numbers, states=states
+        )
 
     def log_posterior(self, table: EnsembleTable) -> Array:
         """Log posterior of rows: (n_rows, n_classes)."""
@@ -341,7 +344,3 @@ class GaussianMember(Committee):
         if counts.count.shape != (n_classes,) or not np.isfinite(counts.count).all() or (counts.count < 0).any():
             raise StatisticsError(f"the class counts of a family {cls.kind!r} are not those of {n_classes} classes")
         return cls(1, counts, numbers, states, temperature)
-
-
-def _counted(table: EnsembleTable) -> ClassCounts:
-    return ClassCounts.of(labels_of(table), checked_weight(table.weight, len(table)))

@@ -21,7 +21,6 @@ import numpy as np
 
 from bayeswater.data.matrix import ColumnMatrix
 from bayeswater.data.reading.coded_table import CodedTable
-from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
 from bayeswater.estimate.back_off import Concentrations
 from bayeswater.estimate.dirichlet import Prior, PseudoCounts
@@ -39,7 +38,7 @@ from bayeswater.learning.members.committee import (
     some_rows,
     tempered,
 )
-from bayeswater.learning.members.member_table import EnsembleTable, StateColumns, labels_of
+from bayeswater.learning.members.member_table import EnsembleTable, StateColumns, labels_of, weight_of
 from bayeswater.learning.members.screening import ScreenedMember
 from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.category_counts import code_kind
@@ -152,7 +151,7 @@ def _counted_structure(
     """Learn order and parents by the rows that are seen, and count all rows."""
     codes, part = columns.codes(table), table.take(seen)
     rows = CodedTable(columns.schema, ColumnMatrix(tuple(np.ascontiguousarray(codes[:, seen]))))
-    pairs = PairCounts.of(rows, labels_of(part), checked_weight(part.weight, len(part)))
+    pairs = PairCounts.of(rows, labels_of(part), weight_of(part))
     found = k_dependence(pairs, MOST_PARENTS, rng=rng)
     structure = [(x, found.parents[x]) for x in found.order]
     start = starting_concentrations(1 + max(map(len, found.parents)), len(structure))

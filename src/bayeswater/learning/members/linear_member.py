@@ -20,14 +20,13 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from bayeswater.data.reading.row_hashes import hash_word, hashed
-from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
 from bayeswater.estimate.dirichlet import Prior
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.learning.members.committee import SMOOTHING, Committee
-from bayeswater.learning.members.member_table import EnsembleTable, StandardNumbers, declared_codes, labels_of
+from bayeswater.learning.members.member_table import EnsembleTable, StandardNumbers, counted_classes, declared_codes
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
 
@@ -118,7 +117,7 @@ class LinearMember(Committee):
 
     def learn(self, table: EnsembleTable, seed: int) -> Self:
         """Learn the weights, by all rows and without each fold; the folds choose C."""
-        terms, counts = LinearTerms.learn(table), _counted(table)
+        terms, counts = LinearTerms.learn(table), counted_classes(table)
         problem = _LinesOfLeastLoss(terms, table.take(slice(0, MOST_ROWS)), counts.count)
         fold = _folds(problem.table, seed)
         with one_blas_thread():
@@ -133,11 +132,11 @@ class LinearMember(Committee):
 
     def plus(self, table: EnsembleTable) -> Self:
         """Count the classes of further rows."""
-        return replace(self, counts=self.class_counts + _counted(table))
+        return replace(self, counts=self.class_counts + counted_classes(table))
 
     def minus(self, table: EnsembleTable) -> Self:
         """Take rows out of the class counts."""
-        return replace(self, counts=self.class_counts - _counted(table))
+        return replace(self, counts=self.class_counts - counted_classes(table))
 
     @property
     def class_counts(self) -> ClassCounts:
@@ -259,10 +258,6 @@ class _LinesOfLeastLoss:
 def _folds(table: EnsembleTable, seed: int) -> Array:
     """Divide rows by the hashes of their cells: (n_rows,)."""
     return np.asarray(hashed(table.hashes ^ hashed(hash_word(seed))) % np.uint64(FOLDS)).astype(np.int64)
-
-
-def _counted(table: EnsembleTable) -> ClassCounts:
-    return ClassCounts.of(labels_of(table), checked_weight(table.weight, len(table)))
 
 
 def _require(condition: bool, problem: str) -> None:

@@ -31,6 +31,7 @@ from bayeswater.data.variable import Schema, Variable
 from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
 from bayeswater.statistics.category_counts import columnwise_codes
+from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
 
 
@@ -190,7 +191,7 @@ class StateColumns:
     def learn(cls, table: EnsembleTable, seen: Array, member: int, rng: np.random.Generator) -> "StateColumns":
         """Cut the numbers by the rows that are `seen` (n_rows,); which columns lack cells, all rows tell."""
         part, price = table.take(seen), PRICES[member % len(PRICES)]
-        weight = checked_weight(part.weight, len(part))
+        weight = weight_of(part)
         n_bins = int(rng.integers(LEAST_BINS, MOST_BINS, endpoint=True))
         phase = np.asarray(rng.random(table.numbers.shape[1]))
         cuts = []
@@ -256,6 +257,16 @@ def labels_of(table: EnsembleTable) -> Labels:
     codes = narrow_codes(table.labels, table.n_classes)
     count = np.bincount(codes, minlength=table.n_classes)
     return Labels(declared_codes("class", table.n_classes), codes, count)
+
+
+def counted_classes(table: EnsembleTable) -> ClassCounts:
+    """Count the rows of each class."""
+    return ClassCounts.of(labels_of(table), weight_of(table))
+
+
+def weight_of(table: EnsembleTable) -> Array | None:
+    """Give the weights of rows as the statistics read them."""
+    return checked_weight(table.weight, len(table))
 
 
 def declared_codes(name: str, n_codes: int) -> Variable:

@@ -18,9 +18,8 @@ import numpy as np
 from bayeswater.data.reading.discretising.cuts import apply_cuts
 from bayeswater.data.reading.discretising.finding_cuts import FALLBACK_BINS
 from bayeswater.data.reading.discretising.value_cells import ValueCells, equal_frequency_cuts
-from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
-from bayeswater.learning.members.member_table import EnsembleTable
+from bayeswater.learning.members.member_table import EnsembleTable, weight_of
 from bayeswater.typing import Array
 
 LEAST_COLUMNS = 8
@@ -29,7 +28,7 @@ LEAST_COLUMNS = 8
 
 def information_of_class(table: EnsembleTable) -> Array:
     """Give what every column tells of the class of rows that are left out, in nats: (n_columns,)."""
-    weight = checked_weight(table.weight, len(table))
+    weight = weight_of(table)
     cuts = (equal_frequency_cuts(ValueCells.of(x, None, 1, weight), FALLBACK_BINS) for x in table.numbers.T)
     numbers = [apply_cuts(x, own) for x, own in zip(table.numbers.T, cuts, strict=True)]
     states = np.where(table.states < 0, table.n_states, table.states).T

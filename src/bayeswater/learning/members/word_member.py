@@ -17,7 +17,6 @@ import numpy as np
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.reading.text import TextTable
 from bayeswater.data.variable import Variable
-from bayeswater.data.weights import checked_weight
 from bayeswater.decision.word_weights import COUNTS, FOLDS, MARKS, Machine, TextRows, TextWeights
 from bayeswater.errors import StatisticsError
 from bayeswater.estimate.dirichlet import Prior
@@ -28,7 +27,7 @@ from bayeswater.inference.log_space import log_posterior
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.learning.members.committee import SMOOTHING, Committee
-from bayeswater.learning.members.member_table import EnsembleTable, declared_codes, labels_of
+from bayeswater.learning.members.member_table import EnsembleTable, declared_codes, labels_of, weight_of
 from bayeswater.statistics.consistency import require_consistent
 from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.statistics.text_sums import TextSums
@@ -172,7 +171,7 @@ def _weights(arrays: Mapping[str, Array], shape: tuple[int, int]) -> TextWeights
 
 
 def _counted(table: EnsembleTable) -> Sums[TextSums]:
-    labels, weight = labels_of(table), checked_weight(table.weight, len(table))
+    labels, weight = labels_of(table), weight_of(table)
     return Sums(ClassCounts.of(labels, weight), TextSums.of(_texts(table), labels, weight))
 
 
