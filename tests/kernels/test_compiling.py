@@ -23,11 +23,14 @@ import pytest
 from bayeswater import kernels
 from bayeswater.kernels import compiling
 from bayeswater.kernels.compiling import (
+    CALLS_OF_A_KIND,
     COMPILE_FROM_CELLS,
     LOAD_AFTER,
+    LOAD_AGAIN_AFTER,
     Kernel,
     compiled,
     compiled_plainly,
+    note_call,
     worth_compiling,
 )
 
@@ -266,14 +269,63 @@ def test_where_numpy_has_answered_for_many_cells_the_loop_is_loaded_beside(doubl
     assert doubling.serves(1000, values, use_loop=False)
 
 
-def test_many_calls_on_few_cells_ask_for_a_loop_as_well_as_one_on_many(doubling, monkeypatch):
-    asked_for = []
-    monkeypatch.setattr(doubling, "_load", lambda kinds, arguments: asked_for.append(kinds))
-    n_calls = 0
-    while not asked_for:
-        assert not doubling.serves(1, np.ones(1), use_loop=False)
-        n_calls += 1
-    assert n_calls <= LOAD_AFTER // compiling.CELLS_OF_A_CALL
+def answers_of_numpy(kernel, n_cells, most_calls=50_000):
+    """Ask for a loop in one call after the other until it is there, and count the calls before."""
+    before = set(threading.enumerate())
+    for n_calls in range(most_calls):
+        note_call()
+        if kernel.serves(n_cells, np.ones(1), use_loop=False):
+            return n_calls
+        for loading in set(threading.enumerate()) - before:
+            loading.join()
+    return most_calls
+
+
+def test_what_models_are_asked_for_again_waits_for_its_loop(doubling):
+    assert answers_of_numpy(doubling, LOAD_AGAIN_AFTER) == CALLS_OF_A_KIND - 1
+
+
+def test_the_blocks_of_one_call_are_no_calls_of_their_own(doubling):
+    note_call()
+    assert not any(doubling.serves(LOAD_AGAIN_AFTER, np.ones(1), use_loop=True) for _ in range(100))
+
+
+def test_few_cells_that_are_asked_for_often_have_a_loop_loaded_and_never_wait(doubling, monkeypatch):
+    waited, join = [], threading.Thread.join
+    monkeypatch.setattr(threading.Thread, "join", lambda thread, *given: (waited.append(given), join(thread, *given)))
+    n_calls, most_calls = answers_of_numpy(doubling, 1), LOAD_AGAIN_AFTER // compiling.CELLS_OF_A_CALL
+    assert most_calls // 2 < n_calls <= most_calls
+    assert set(waited) <= {(0.0,), ()}  # the second is this test's
+
+
+def test_a_process_that_does_little_and_ends_loads_no_loop_for_what_comes_again(doubling, monkeypatch):
+    monkeypatch.setenv("BAYESWATER_COMPILE", "late")
+    assert answers_of_numpy(doubling, LOAD_AGAIN_AFTER, most_calls=50) == 50
+    Kernel.cells_answered = LOAD_AFTER
+    assert answers_of_numpy(doubling, LOAD_AGAIN_AFTER) == 1
+
+
+@pytest.mark.parametrize("kind", ["GaussianNB", "CategoricalNB", "MultinomialNB", "BernoulliNB"])
+def test_three_calls_make_a_process_warm(kind):
+    """From then on loops answer, for tables of ordinary size."""
+    assert run_in_fresh_interpreter(
+        f"""
+        import json
+        import numpy as np
+        from bayeswater import {kind} as Model
+        from bayeswater.kernels.compiling import Kernel
+
+        X, y = np.arange(100_000).reshape(5_000, 20) % 7 % 3, np.arange(5_000) % 3
+        for _ in range(3):
+            model = Model().fit(X, y)
+        for _ in range(3):
+            model.predict_proba(X)
+        before = Kernel.cells_answered
+        Model().fit(X, y).predict_proba(X)
+        print(json.dumps(Kernel.cells_answered == before))
+        """,
+        BAYESWATER_COMPILE="1",
+    )
 
 
 def test_the_first_call_on_a_large_table_neither_waits_for_a_loop_nor_imports_numba():

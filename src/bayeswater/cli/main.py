@@ -169,6 +169,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stand_in_for_closed()
         if os.environ.get("COLUMNS") == "0":  # a width that is not known; nothing could be printed in it
             del os.environ["COLUMNS"]
+        if not {"serve", "explore"}.intersection(given[:1]):  # other verbs do their work once, and end
+            os.environ.setdefault("BAYESWATER_COMPILE", "late")
         _end_by_signals()
         if isinstance(sys.stdout, TextIOWrapper):  # a letter that its encoding lacks is escaped, as in messages
             sys.stdout.reconfigure(errors="backslashreplace")

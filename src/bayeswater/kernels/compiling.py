@@ -4,10 +4,11 @@ A kernel is an ordinary Python function under ``@compiled``. Numba is imported a
 the first call, so that small inputs, which take the NumPy reference, never wait for it. The choice depends on
 the size of the input alone: the same data give the same bits, whatever ran before.
 
-Where loop and reference give the same bits (`Kernel.serves`), nobody waits for a loop: NumPy answers until it has
-worked about as long as it takes to load one. Then the loop is loaded on a thread of its own, NumPy goes on answering
-until it is there, and from then on it serves every size. ``BAYESWATER_COMPILE=now`` has it loaded by the first large
-input, ``BAYESWATER_COMPILE=0`` runs every kernel as plain Python.
+Where loop and reference give the same bits (`Kernel.serves`), first calls wait for no loop: NumPy answers them. What
+models are asked for again is worth a loop: it is loaded on a thread of its own, and inputs wait for it, unless they are
+tiny; from then on it serves every size. ``BAYESWATER_COMPILE=late`` has such loops loaded only once NumPy has worked as
+long as that takes, as a process wants it that does little and ends; ``now`` has the first large input wait, and ``0``
+runs every kernel as plain Python.
 """
 
 import gc
@@ -29,17 +30,23 @@ SERVING_SHARE = 500_000
 """A loop that is there serves inputs down to this part of `COMPILE_FROM_CELLS`: a single row, too."""
 
 LOAD_AFTER = 50_000_000
-"""Cells that NumPy has answered for, in a quarter of a second or more, before loops are loaded that have its bits.
+"""Cells that NumPy has answered for, in a quarter of a second or more, before loops are loaded for first calls, too.
 
 To load one takes a quarter of a second, where it was compiled before, and to compile it another one or two: in a
 process that has little to do NumPy is done by then.
 """
 
-CELLS_OF_A_CALL = 5_000
-"""Cells that NumPy would have answered for in the time that one more call takes."""
+CALLS_OF_A_KIND, LOAD_AGAIN_AFTER = 3, 100_000
+"""Calls of models that need a loop, and cells that NumPy has answered for in all, before the last of them loads it."""
 
-PATIENCE = 0.3
-"""Seconds that a large input waits for a loop, then: most that were compiled before are there by that time.
+CELLS_OF_A_CALL = 500
+"""What one more call counts beside its cells."""
+
+WAITING_CELLS = 1_000
+"""Such a call waits for the loop if it has so many cells: what is smaller is answered at once."""
+
+PATIENCE, LONG_PATIENCE = 0.3, 5.0
+"""Seconds that a large input of a first call waits for a loop, which may be enough, and an input of a later one.
 
 While it waits, the thread that loads does not have to share Python's lock with it.
 """
@@ -63,11 +70,19 @@ def worth_compiling(n_cells: int) -> bool:
     return n_cells >= COMPILE_FROM_CELLS
 
 
+def note_call() -> None:
+    """Say that a model is about to learn from rows or answer for some: what comes in several calls is worth a loop."""
+    Kernel.calls += 1
+
+
 class Kernel:
     """A loop that is compiled when it is first called."""
 
     cells_answered = 0
     """Cells for which references have answered in this process where a loop has their bits; calls count as some."""
+
+    calls = 0
+    """Times that models were asked in this process: the blocks of a table, and what is made of it, are one of them."""
 
     def __init__(self, loop: Callable[..., Any], *, is_plain: bool = False, **options: Any) -> None:
         update_wrapper(self, loop)
@@ -76,12 +91,13 @@ class Kernel:
         self._options = options
         self._call: Callable[..., Any] | None = None
         self._kinds_at_hand: set[tuple[Any, ...]] = set()
-        self._kinds_asked_for: set[tuple[Any, ...]] = set()
+        self._calls: dict[tuple[Any, ...], tuple[int, int]] = {}  # how many have come, and the last
+        self._loading: dict[tuple[Any, ...], Thread] = {}
 
     def serves(self, n_cells: int, *arguments: Any, use_loop: bool) -> bool:
         """Say whether the loop is to be taken, with a reference of the same bits beside it.
 
-        It is where it is there for such arguments. A large input (`use_loop`) waits for it only if it was asked to.
+        It is where it is there for such arguments. Where it is not, it is loaded if that is worth while: see above.
         """
         if not use_loop and n_cells * SERVING_SHARE < COMPILE_FROM_CELLS:
             return False
@@ -95,14 +111,22 @@ class Kernel:
             self._kinds_at_hand.add(kinds)
             return True
         Kernel.cells_answered += n_cells + CELLS_OF_A_CALL
-        if Kernel.cells_answered >= LOAD_AFTER and kinds not in self._kinds_asked_for:
-            self._kinds_asked_for.add(kinds)
+        calls, last = self._calls.get(kinds, (0, -1))
+        if last != Kernel.calls:
+            self._calls[kinds] = calls, last = calls + 1, Kernel.calls
+        comes_again = setting != "late" and calls >= CALLS_OF_A_KIND
+        if Kernel.cells_answered < (LOAD_AGAIN_AFTER if comes_again else LOAD_AFTER):
+            return False
+        patience = LONG_PATIENCE if comes_again and n_cells >= WAITING_CELLS else 0.0
+        loading = self._loading.get(kinds)
+        if loading is None:
             # A view stays as it is; the array itself may be frozen before the thread looks at it.
             seen = tuple(one.view() if isinstance(one, np.ndarray) else one for one in arguments)
             loading = Thread(target=self._load, args=(kinds, seen), name=LOADING)
             loading.start()
-            if use_loop:
-                loading.join(PATIENCE)
+            self._loading[kinds] = loading  # of two threads that come together both may load: the second finds it done
+            patience = max(patience, PATIENCE if use_loop else 0.0)
+        loading.join(patience)
         return kinds in self._kinds_at_hand
 
     def _load(self, kinds: tuple[Any, ...], arguments: tuple[Any, ...]) -> None:

@@ -28,6 +28,7 @@ from bayeswater.explain.linear_form import LinearForm, calibrated_has_none, line
 from bayeswater.inference.drawing import draw_classes
 from bayeswater.inference.linear import Line
 from bayeswater.inference.scoring import JointWithout
+from bayeswater.kernels.compiling import note_call
 from bayeswater.models.calibrating import Priors, as_stale, review_of_folds
 from bayeswater.models.held_out import Fold
 from bayeswater.models.settings import (
@@ -376,6 +377,7 @@ class OnSums(Base):
         counted: bool = False,
     ) -> Sums[Any]:
         """Walk the first half of the road: data, then statistics; rows that join `known` sums have their columns."""
+        note_call()
         rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
         if known is not None and known is self.__dict__.get("statistics_"):  # not those of a fit that is under way
             self._require_names(rows.X)
@@ -452,6 +454,7 @@ class OnSums(Base):
 
     def _table(self, X: Any) -> Any:
         """Read rows to predict; only where the model or the rows have names are they compared."""
+        note_call()
         X = materialised(X)
         self._require_names(X)
         return self._encode(in_styles(X, self.read_as_.styles), self.statistics_, learning=False)
