@@ -7,6 +7,7 @@ around them, so that they can be read on light and on dark ground.
 import re
 from collections.abc import Iterable
 from html import escape
+from itertools import zip_longest
 
 BAR_WIDTH = 8.0
 """Width of the longest bar, in the size of the letters."""
@@ -34,11 +35,18 @@ def markup(text: str) -> Safe:
 
 def _cell(text: str) -> Safe:
     """Escape the text of a cell, cut where it is very long; a long word may be broken."""
-    if isinstance(text, Safe):
-        return text
-    cut = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-    return Safe(LONG_WORD.sub(r"\1<wbr/>", markup(cut)))
+    return text if isinstance(text, Safe) else _broken(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
 
+
+def _broken(text: str) -> Safe:
+    return Safe(LONG_WORD.sub(r"\1<wbr/>", markup(text)))
+
+
+def _cut(word: re.Match[str]) -> str:
+    return f"{word[0][: LONGEST - 1]}…"
+
+
+TOO_LONG = re.compile(rf"\S{{{LONGEST + 1},}}")
 
 LONG_WORD = re.compile(r"((?:&#?\w+;|[^\s&]){40})(?=\S)")
 """As many letters without a blank as a narrow column holds."""
@@ -50,13 +58,26 @@ def html_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Safe:
     >>> html_table(["", "b"], [["a", "1 < 2"]])
     '<table><thead><tr><th></th><th>b</th></tr></thead><tbody><tr><th>a</th><td>1 &lt; 2</td></tr></tbody></table>'
     """
-    head = "".join(f"<th>{_cell(name)}</th>" for name in heads)
-    body = "".join(f"<tr>{_row(*map(_cell, row))}</tr>" for row in rows)
+    names, lines = list(heads), [list(row) for row in rows]
+    sides = [LEFT if any(map(_is_words, own)) else "" for own in zip_longest(*lines, fillvalue="")] or [""] * len(names)
+    head = _cells("th", names, ["", *sides[1:]])
+    body = "".join(f"<tr><th>{_cell(row[0])}</th>{_cells('td', row[1:], sides[1:])}</tr>" for row in lines)
     return Safe(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
 
 
-def _row(first: str, *cells: str) -> str:
-    return f"<th>{first}</th>" + "".join(f"<td>{cell}</td>" for cell in cells)
+def _cells(tag: str, cells: Iterable[str], sides: Iterable[str]) -> str:
+    """Write cells; those of words begin on the left also in notebooks, which end all cells of a table on the right."""
+    return "".join(f"<{tag}{side}>{_cell(cell)}</{tag}>" for cell, side in zip(cells, sides, strict=False))
+
+
+def _is_words(cell: str) -> bool:
+    return isinstance(cell, Safe) or WORDS.search(cell) is not None
+
+
+LEFT = ' style="text-align:left"'
+
+WORDS = re.compile(r"^\W*[^\W\d_]|[^\W\d_]{4}")
+"""What a cell has that holds more than a figure and its unit."""
 
 
 def paragraphs(lines: Iterable[str]) -> Safe:
@@ -65,7 +86,7 @@ def paragraphs(lines: Iterable[str]) -> Safe:
     >>> paragraphs(["a & b"])
     '<p>a &amp; b</p>'
     """
-    return Safe("".join(f"<p>{markup(line)}</p>" for line in lines))
+    return Safe("".join(f"<p>{_broken(TOO_LONG.sub(_cut, line))}</p>" for line in lines))
 
 
 def preformatted(text: str) -> Safe:
