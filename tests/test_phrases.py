@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import bayeswater as bw
-from bayeswater.phrases import CHINESE, ENGLISH, LANGUAGES, Phrase, retold
+from bayeswater.phrases import CHINESE, ENGLISH, LANGUAGES, Phrase, translated
 
 RNG = np.random.default_rng(0)
 Y = np.array(["late", "repaid"])[RNG.integers(0, 2, 120)]
@@ -92,10 +92,10 @@ def test_every_reason_of_a_column_is_said_in_chinese():
     ]
     for column in (column for plan in plans for column in plan):
         for text in (column.family, column.why):
-            left = re.sub(r"mdl|kg|Excel|timestamp\[ns\]|datetime64|float64", "", retold(text, LANGUAGES["zh"]))
+            left = re.sub(r"mdl|kg|Excel|timestamp\[ns\]|datetime64|float64", "", translated(text, LANGUAGES["zh"]))
             assert not re.findall("[A-Za-z]{2,}", left), (column.name, text, left)
             assert numbers(left) == numbers(text)
-            assert retold(text, LANGUAGES["en"]) == text
+            assert translated(text, LANGUAGES["en"]) == text
 
 
 def test_remarks_of_a_comparison_are_said_in_chinese():

@@ -5,7 +5,7 @@ A phrase is a sentence, or a part of one, with places for values. Rooms make dat
 What only one file says, that of a family for one, stands in that file, as `own_phrases`.
 
 Reasons that model files keep are English texts. Their file says by `own_reasons` how they are put in Chinese, and
-`retold` finds the places in a text again.
+`translated` finds the places in a text again.
 """
 
 import re
@@ -249,11 +249,11 @@ def own_reasons(said: Mapping[str, str]) -> None:
     _patterns.cache_clear()
 
 
-def retold(text: str, language: Language) -> str:
+def translated(text: str, language: Language) -> str:
     """Say a reason that is kept in English in a language; what nobody knows how to say stays as it is.
 
     >>> own_reasons({"only {n} of {what}": "{what}只有 {n} 个", "rows": "行"})
-    >>> retold("only 7 of rows; xyz", Language.of("zh")), retold("only 7 of rows", EN)
+    >>> translated("only 7 of rows; xyz", Language.of("zh")), translated("only 7 of rows", EN)
     ('行只有 7 个；xyz', 'only 7 of rows')
     """
     if language.code == "en":

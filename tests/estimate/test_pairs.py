@@ -94,11 +94,11 @@ def test_probabilities_are_shares_of_rows_and_pseudo_counts(empty, kind):
         assert_allclose(np.exp(found)[~no_state], laid_out(estimate, empty, of_slot)[~no_state], rtol=1e-13)
         assert not found[no_state].any()
     for i in range(3):
-        beside, log_beside = estimate.beside(i), estimate.log_beside(i)
-        assert not beside[-1].any() and not log_beside[-1].any()
+        beside, log_given_state = estimate.pairs_with(i), estimate.log_given_state(i)
+        assert not beside[-1].any() and not log_given_state[-1].any()
         own = slice(estimate.start[i], estimate.start[i + 1])
-        assert not beside[:, own].any() and not log_beside[:, own].any()
-        assert not log_beside[:, no_state].any()
+        assert not beside[:, own].any() and not log_given_state[:, own].any()
+        assert not log_given_state[:, no_state].any()
         for j in (j for j in range(3) if j != i):
             log_given = estimate.log_given(j, i)
             for (a, u), (b, v), (k, label) in product(
@@ -109,15 +109,15 @@ def test_probabilities_are_shares_of_rows_and_pseudo_counts(empty, kind):
                 expected = float(share(count, total, len(states_of(j, empty))))
                 slot = estimate.start[j] + b
                 assert beside[a, slot, k] == estimate.pair(i, j)[a, b, k] == count
-                assert np.exp(log_beside[a, slot, k]) == pytest.approx(expected, rel=1e-13)
+                assert np.exp(log_given_state[a, slot, k]) == pytest.approx(expected, rel=1e-13)
                 assert np.exp(log_given[a, b, k]) == pytest.approx(expected, rel=1e-13)
 
 
 def test_without_smoothing_what_no_row_says_is_equal_for_all_states():
     estimate = PairEstimate(COUNTS, PseudoCounts("laplace", 0.0))
     i, j = 0, 1
-    whole = estimate.observed_beside(estimate.beside(i))[:, j]  # (states of i and its slot beyond, n_classes)
-    found = np.exp(estimate.log_beside(i)[:-1, estimate.start[j] : estimate.start[j] + 2])
+    whole = estimate.observed_pairs(estimate.pairs_with(i))[:, j]  # (states of i and its slot beyond, n_classes)
+    found = np.exp(estimate.log_given_state(i)[:-1, estimate.start[j] : estimate.start[j] + 2])
     for a, k in product(range(3), range(2)):
         share = estimate.pair(i, j)[a, :, k] / whole[a, k] if whole[a, k] else np.full(2, 0.5)
         assert_allclose(found[a, :, k], share, rtol=1e-13)
@@ -125,8 +125,8 @@ def test_without_smoothing_what_no_row_says_is_equal_for_all_states():
 
 def test_a_row_taken_out_is_missing_in_its_cell_and_its_total():
     estimate = PairEstimate(COUNTS, PseudoCounts("laplace", 1.0))
-    cells = estimate.beside(0)[:-1, estimate.start[1] : estimate.start[1] + 2]
-    found = np.exp(estimate.log_beside(0, removed=1.0)[:-1, estimate.start[1] : estimate.start[1] + 2])
+    cells = estimate.pairs_with(0)[:-1, estimate.start[1] : estimate.start[1] + 2]
+    found = np.exp(estimate.log_given_state(0, removed=1.0)[:-1, estimate.start[1] : estimate.start[1] + 2])
     expected = (np.maximum(cells - 1, 0) + 1) / (np.maximum(cells.sum(axis=1, keepdims=True) - 1, 0) + 2)
     assert_allclose(found, expected, rtol=1e-13)
 

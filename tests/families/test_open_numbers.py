@@ -259,6 +259,6 @@ def test_columns_put_beside_others_and_taken_again_are_those_of_one_count():
             DenseMatrix(values[:, columns], tuple(names[j] for j in columns)), labels, None, CANDIDATES
         )
 
-    joined = profile(2, 0).beside(profile(1)).take([1, 2, 0])
+    joined = profile(2, 0).hstack(profile(1)).take([1, 2, 0])
     assert_equal(joined, profile(0, 1, 2))
     assert joined.names == names

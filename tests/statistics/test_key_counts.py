@@ -278,6 +278,6 @@ def test_numbers_far_from_zero_are_as_different_as_those_near_it():
 def test_columns_put_beside_others_and_taken_again_are_those_of_one_count():
     X, y = table()
     names = ("a", "b", "c")
-    both = keys_of(X[:, [2, 0]], y, names=("c", "a")).beside(keys_of(X[:, [1]], y, names=("b",)))
+    both = keys_of(X[:, [2, 0]], y, names=("c", "a")).hstack(keys_of(X[:, [1]], y, names=("b",)))
     assert both.take([1, 2, 0]) == keys_of(X, y, names=names)
     assert keys_of(X, y) != 3

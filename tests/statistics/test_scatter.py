@@ -159,7 +159,7 @@ def test_rows_that_were_never_counted_are_refused():
 def test_what_was_summed_apart_cannot_stand_side_by_side():
     X, y = table()
     with pytest.raises(StatisticsError, match="summed apart"):
-        summed(Scatter, X[:, :1], y).beside(summed(Scatter, X[:, 1:], y))
+        summed(Scatter, X[:, :1], y).hstack(summed(Scatter, X[:, 1:], y))
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from bayeswater.cli.standard_output import print_document
 from bayeswater.cli.terminal import amount, bar, in_words_of_the_command, plain_table, say, words
-from bayeswater.phrases import EN, Language, retold
+from bayeswater.phrases import EN, Language, translated
 
 if TYPE_CHECKING:
     from bayeswater.decision.calibration_choice import CalibrationReport
@@ -116,8 +116,8 @@ def families(model: Any, language: Language = EN) -> Any:
     plan = list(model.columns_)
     for column in plan[:SHOWN]:
         style = "dim" if column.family == "ignored" else ""
-        why = in_words_of_the_command(retold(column.why, language))
-        table.add_row(Text(column.name), retold(column.family, language), Text(why), style=style)
+        why = in_words_of_the_command(translated(column.why, language))
+        table.add_row(Text(column.name), translated(column.family, language), Text(why), style=style)
     return _with_rest(table, len(plan))
 
 

@@ -117,10 +117,10 @@ def _facts(model: Any) -> dict[str, Any]:
 
 
 def _plan(model: Any, language: "Language") -> list[dict[str, str]]:
-    from bayeswater.phrases import retold
+    from bayeswater.phrases import translated
 
     columns = getattr(model, "columns_", ())
-    return [{"name": c.name, "family": c.family, "why": retold(c.why, language)} for c in columns]
+    return [{"name": c.name, "family": c.family, "why": translated(c.why, language)} for c in columns]
 
 
 def _columns(frame: Any) -> dict[str, list[Any]]:

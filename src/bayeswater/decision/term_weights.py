@@ -115,7 +115,7 @@ class TermWeights:
     def fit(cls, rows: LeftOutTerms, log_prior: Array, names: tuple[str, ...]) -> Self:
         """Learn from terms that leave each row out, and the class prior (n_classes,) that belongs to them."""
         used = rows.take(rows.undecided())
-        used = replace(used, terms=_said_of_class(used.terms, log_prior))
+        used = replace(used, terms=_class_log_ratios(used.terms, log_prior))
         if not len(used):
             return cls(names, np.ones((len(names), len(log_prior))), np.zeros(len(log_prior)), log_prior, 1.0, 1.0)
         usual = float(np.average(used.known, weights=used.weight))
@@ -139,7 +139,7 @@ class TermWeights:
 
     def weighted(self, terms: Array, weight: Array) -> Array:
         """Multiply what terms (..., n_classes) say of the class by weights; what is impossible stays so."""
-        terms = _said_of_class(terms, self.log_prior)
+        terms = _class_log_ratios(terms, self.log_prior)
         possible = np.isfinite(terms)
         if possible.all():
             found: Array = terms * weight
@@ -178,10 +178,10 @@ def shares_of_one(log_prior: Array) -> Array:
     return log_prior - whole if abs(whole) > ROUNDING else log_prior
 
 
-def _said_of_class(terms: Array, log_prior: Array) -> Array:
+def _class_log_ratios(terms: Array, log_prior: Array) -> Array:
     """Logarithm of P(class | cell) / P(class) by terms (..., n_classes) that are log-likelihoods of a cell.
 
-    >>> _said_of_class(np.log([0.2, 0.6]), np.log([0.5, 0.5])).round(3)
+    >>> _class_log_ratios(np.log([0.2, 0.6]), np.log([0.5, 0.5])).round(3)
     array([-0.693,  0.405])
     """
     joint = terms + log_prior

@@ -172,7 +172,7 @@ class TextWeights:
         prior = np.where(np.isfinite(self.log_prior), self.log_prior, 0.0)
         return self.slope * self.machine.intercept + self.shift - prior
 
-    def said(self, scores: Array) -> Array:
+    def class_log_ratios(self, scores: Array) -> Array:
         """Turn scores of machines into what a text says of the class, log P(k | text) / P(k): (n_rows, n_classes)."""
         return self.slope * (scores - self.machine.intercept) + self.constant
 

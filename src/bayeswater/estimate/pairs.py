@@ -130,7 +130,7 @@ class PairEstimate:
         found: Array = self.single.sum(axis=1)
         return found
 
-    def beside(self, i: int) -> Array:
+    def pairs_with(self, i: int) -> Array:
         """N(y, x_i, x_j) for all j: (v_i + 1, n_slots, n_classes), 0 where a slot is no state, and in column i."""
         counts, width = self.counts, self.counts.n_states + 1
         column = self.column
@@ -145,8 +145,8 @@ class PairEstimate:
         cells[:-1, there] = counts.pairs[(first + rows * step)[:, there]]
         return cells
 
-    def observed_beside(self, cells: Array) -> Array:
-        """N(y, x_i; j is there) of what `beside` gives: (v_i + 1, n_columns, n_classes)."""
+    def observed_pairs(self, cells: Array) -> Array:
+        """N(y, x_i; j is there) of what `pairs_with` gives: (v_i + 1, n_columns, n_classes)."""
         found: Array = np.add.reduceat(cells, self.start[:-1], axis=1)
         return found
 
@@ -189,14 +189,14 @@ class PairEstimate:
         found = log_share(self.single, total, self.cell[self.column, None], n_states)
         return np.where(self.is_state[:, None], found, 0.0)
 
-    def log_beside(self, i: int, removed: float = 0.0) -> Array:
+    def log_given_state(self, i: int, removed: float = 0.0) -> Array:
         """Logarithm of P(x_j | y, x_i) for all j: (v_i + 1, n_slots, n_classes).
 
         It is 0 where a slot is no state, and in column i itself. With `removed`, each entry is that of a row which has
         itself been taken out with this weight.
         """
-        cells = self.beside(i)
-        whole = remainder(self.observed_beside(cells), removed) + (self.n_states * self.cell)[:, None]
+        cells = self.pairs_with(i)
+        whole = remainder(self.observed_pairs(cells), removed) + (self.n_states * self.cell)[:, None]
         empty = whole <= 0  # neither a row nor a pseudo-count says anything: all states are equal
         log_whole = np.log(np.where(empty, np.maximum(self.n_states, 1)[:, None], whole))
         with np.errstate(divide="ignore"):

@@ -232,7 +232,7 @@ def in_order(pieces: Sequence[Any], names: Sequence[str]) -> Statistic:
     """Put statistics of single columns side by side, in the order of the plan."""
     joined = pieces[0]
     for piece in pieces[1:]:
-        joined = joined.beside(piece)
+        joined = joined.hstack(piece)
     found = [variable.name for variable in joined.schema] if isinstance(joined, CategoryCounts) else joined.names
     ordered: Statistic = joined.take([list(found).index(name) for name in names])
     return ordered

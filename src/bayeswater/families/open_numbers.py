@@ -227,10 +227,10 @@ class NumberProfile(Statistic):
         own = {family: parts[family] for family in self.own}
         return replace(self, classes=classes or self.classes, keys=parts["keys"], wholes=parts["wholes"], own=own)
 
-    def beside(self, other: Self) -> Self:
+    def hstack(self, other: Self) -> Self:
         """Put further columns of the same rows behind these."""
         theirs = other._parts
-        return self._of_parts({name: part.beside(theirs[name]) for name, part in self._parts.items()})
+        return self._of_parts({name: part.hstack(theirs[name]) for name, part in self._parts.items()})
 
     def take(self, columns: Sequence[int]) -> Self:
         """Sums of some columns, in the given order."""

@@ -97,7 +97,7 @@ def without_implied(estimate: PairEstimate, slots: Array, least: float, removed:
     order = np.arange(estimate.n_columns)
     for i in range(estimate.n_columns):
         rows = np.flatnonzero(is_there[:, i] & (remainder(count[:, i], removed) >= least))
-        together = estimate.beside(i).sum(axis=2)  # N(x_i, x_j): (v_i + 1, n_slots)
+        together = estimate.pairs_with(i).sum(axis=2)  # N(x_i, x_j): (v_i + 1, n_slots)
         both = together[slots[rows, i, None] - estimate.start[i], slots[rows]]
         follows = is_there[rows] & _equal(both, count[rows, i, None]) & (order != i)
         mutual = follows & _equal(both, count[rows])
@@ -111,7 +111,7 @@ def implied_states(estimate: PairEstimate, least: float) -> Array:
     count, column = estimate.support, estimate.column
     for i in range(estimate.n_columns):
         rows = slice(estimate.start[i], estimate.start[i + 1])
-        both, own = estimate.beside(i).sum(axis=2), count[rows, None]  # N(x_i, x_j): (v_i + 1, n_slots)
+        both, own = estimate.pairs_with(i).sum(axis=2), count[rows, None]  # N(x_i, x_j): (v_i + 1, n_slots)
         is_there = estimate.is_state[rows, None] & estimate.is_state & (own >= least)
         follows = is_there & _equal(both, own) & (column != i)
         implied[rows] = follows & ~(_equal(both, count) & (column < i))

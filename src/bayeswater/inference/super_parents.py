@@ -110,7 +110,9 @@ class SuperParents:
         table = np.zeros((estimate.n_slots, estimate.n_slots, estimate.n_classes))
         is_child = self.is_child[estimate.column]
         for i in np.flatnonzero(self.is_parent).tolist():
-            table[estimate.start[i] : estimate.start[i + 1]] = np.where(is_child[:, None], estimate.log_beside(i), 0.0)
+            table[estimate.start[i] : estimate.start[i + 1]] = np.where(
+                is_child[:, None], estimate.log_given_state(i), 0.0
+            )
         return table
 
     # ------------------------------------------------------------------ scores of rows
@@ -215,8 +217,8 @@ class SuperParents:
         The row is taken out, which moves the counts of its own class alone.
         """
         estimate = self.estimate
-        cells = estimate.beside(i)
-        observed = estimate.observed_beside(cells)
+        cells = estimate.pairs_with(i)
+        observed = estimate.observed_pairs(cells)
         parent, y = slots[:, i, None] - estimate.start[i], codes[:, None]
         order = np.arange(estimate.n_columns)
         own = log_share(
@@ -231,7 +233,7 @@ class SuperParents:
         table = np.zeros((estimate.n_classes, estimate.n_slots, estimate.n_slots))
         is_child = self.is_child[estimate.column]
         for i in np.flatnonzero(self.is_parent).tolist():
-            terms = np.where(is_child[:, None], estimate.log_beside(i, removed), 0.0)
+            terms = np.where(is_child[:, None], estimate.log_given_state(i, removed), 0.0)
             table[:, estimate.start[i] : estimate.start[i + 1]] = np.moveaxis(terms, 2, 0)
         return table
 

@@ -110,13 +110,13 @@ class Problem:
             counts = [joint_counts(completed, (*own, y), shapes[y], None) for y, own in enumerate(axes)]
             tables = [conditional_table(count, own) for count, own in zip(counts, pseudo, strict=True)]
         rows = Expectation(self.codes, axes, self.cards, self.weight)
-        return self._judged(parents, rows, Factors(self.cards, axes, tuple(tables)), self.price / rows.n_rows)
+        return self._scored(parents, rows, Factors(self.cards, axes, tuple(tables)), self.price / rows.n_rows)
 
     def polished(self, found: Estimated) -> Estimated:
         """Go on with EM to the likeliest tables."""
-        return self._judged(found.parents, found.rows, found.factors, TOLERANCE)
+        return self._scored(found.parents, found.rows, found.factors, TOLERANCE)
 
-    def _judged(self, parents: Parents, rows: Expectation, begin: Factors, tolerance: float) -> Estimated:
+    def _scored(self, parents: Parents, rows: Expectation, begin: Factors, tolerance: float) -> Estimated:
         shapes = [table.shape for table in begin.tables]
         fit = fit_by_em(begin, rows, [np.zeros(shape[-1]) for shape in shapes], tolerance=tolerance)
         pseudo = [np.full(shape[-1], PSEUDO_ROWS / float(np.prod(shape))) for shape in shapes]

@@ -36,7 +36,7 @@ from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.limits import require_table_bytes
 from bayeswater.markup import paragraphs
 from bayeswater.models.held_out import Fold, kinds_of
-from bayeswater.models.streaming.passes import Examples, Pass, Piece, Walk, plus, side_by_side, walked
+from bayeswater.models.streaming.passes import Examples, Pass, Passes, Piece, plus, run_passes, side_by_side
 from bayeswater.statistics.statistic import spread
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
@@ -155,7 +155,7 @@ def _joined(parts: list[Scores]) -> Scores:
     return Scores(*(np.concatenate([getattr(part, name) for part in parts]) for name in Scores.__annotations__))
 
 
-def reviewed(review_of: Callable[..., Any]) -> Walk[Any]:
+def reviewed(review_of: Callable[..., Any]) -> Passes[Any]:
     """Review rows that a model has counted, each against the sums without it, by a pass."""
     review = yield Pass(partial(review_piece, review_of, None), "leaving one out")
     return review.result()
@@ -177,7 +177,7 @@ def review_of_batches(batches: Iterable[tuple[Any, ...]] | Examples, review_of: 
     """Review rows that come in pieces, by a pass where they are examples of which not all are here."""
     if isinstance(batches, Examples):
         if not batches.fits_into_head:
-            found: LeaveOneOut = walked(reviewed(review_of), batches)
+            found: LeaveOneOut = run_passes(reviewed(review_of), batches)
             return found
         batches = [batches.head[:3]]
     reviews = [review_of(*batch) for batch in batches]
@@ -186,7 +186,7 @@ def review_of_batches(batches: Iterable[tuple[Any, ...]] | Examples, review_of: 
     return reduce(operator.add, reviews).result()
 
 
-def review_of_folds(folds: tuple[Fold, ...], reviews: Sequence[Callable[..., Any]]) -> Walk[Any]:
+def review_of_folds(folds: tuple[Fold, ...], reviews: Sequence[Callable[..., Any]]) -> Passes[Any]:
     """Review the rows of each fold by what the others chose: `reviews` are those of the models that they did.
 
     Without folds the one review is that of all rows.

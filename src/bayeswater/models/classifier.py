@@ -238,7 +238,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         return log_evidence(self.predict_joint_log_proba(X))
 
     def _score(self, X: Any, finish: Any) -> Array:
-        """Walk the second half of the road: data, then inference."""
+        """Score rows, the second half of the road."""
         self._require_fitted()
         return self._score_table(self._table(X), finish)
 

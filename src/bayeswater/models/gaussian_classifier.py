@@ -50,7 +50,7 @@ from bayeswater.models.gaussian_reading import (
 )
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import require_missing_rule
-from bayeswater.models.streaming.passes import Examples, Pass, Piece, Walk
+from bayeswater.models.streaming.passes import Examples, Pass, Passes, Piece
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.sums import SeenRanges, Sums
@@ -180,7 +180,7 @@ class GaussianClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnSu
 
     _fixed_by_fit = ("shrinkage_",)
 
-    def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
+    def _passes(self, examples: Examples, classes: Variable | None = None) -> Passes[Self]:
         """Sum the rows, choose the shrinkage, calibrate."""
         self._reading_of(None)  # refuse what cannot be read before anything is summed
         is_auto = is_named(self.shrinkage, AUTO)

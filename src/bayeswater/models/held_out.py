@@ -20,7 +20,7 @@ from bayeswater.data.labels import encode_labels
 from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.data.reading.row_hashes import hashed, row_hashes, state_words
 from bayeswater.data.weights import CountedRows, inconsistent_lengths, take_rows
-from bayeswater.models.streaming.passes import Examples, Pass, Piece, Walk
+from bayeswater.models.streaming.passes import Examples, Pass, Passes, Piece
 from bayeswater.typing import Array
 
 FOLDS = 3
@@ -93,7 +93,7 @@ class Fold:
         return X, y, share if weight is None else weight * share, weight
 
 
-def folds_of_rows(examples: Examples, cells: CellsOf) -> Walk[tuple[Fold, ...]]:
+def folds_of_rows(examples: Examples, cells: CellsOf) -> Passes[tuple[Fold, ...]]:
     """Divide the rows of some examples; where the first rows are few and not all, by a pass over all of them.
 
     Those folds are given that are scored, each as the rows that are held out.

@@ -2,7 +2,8 @@
 
 `fit` reads as the road of the data: labels and table are coded, summed, and the sums kept. So models learn from
 further rows (`+`), forget (`-`), merge, and leave rows out. `predict` reads parameters off the sums, once for each
-setting. Nothing is kept of the rows. Learning is a walk over pieces of rows (`streaming.passes`); a table is one piece.
+setting. Nothing is kept of the rows. Learning makes passes over pieces of rows (`streaming.passes`); a table is one
+piece.
 """
 
 import operator
@@ -45,10 +46,10 @@ from bayeswater.models.streaming.passes import (
     Counting,
     Examples,
     Pass,
-    Walk,
+    Passes,
     as_triple,
     require_no_checkpoint,
-    walked,
+    run_passes,
 )
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import ClassCounts, SeenRanges, Sums
@@ -193,16 +194,16 @@ class OnSums(Base):
 
     def _learned_from(self, examples: Examples, classes: Variable | None = None) -> Self:
         """Make the passes over rows that the model asks for; `classes` are declared beforehand."""
-        return walked(self._walk(examples, classes), examples)
+        return run_passes(self._passes(examples, classes), examples)
 
-    def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
+    def _passes(self, examples: Examples, classes: Variable | None = None) -> Passes[Self]:
         """Learn pass by pass: sum the rows, and calibrate."""
         counting = self._counting(classes, by_copy=not isinstance(examples, Batches))
         sums = yield Pass(counting, then=self._rereads)
         self._keep(sums, examples.columns_of_X, first=True)
         return (yield from self._corrected())
 
-    def _corrected(self, models: Sequence[Any] = (), folds: tuple[Fold, ...] = ()) -> Walk[Self]:
+    def _corrected(self, models: Sequence[Any] = (), folds: tuple[Fold, ...] = ()) -> Passes[Self]:
         """Learn from rows that are left out how far probabilities can be trusted.
 
         `models` are those by which the rows of each of some folds are scored.
@@ -376,7 +377,7 @@ class OnSums(Base):
         *,
         counted: bool = False,
     ) -> Sums[Any]:
-        """Walk the first half of the road: data, then statistics; rows that join `known` sums have their columns."""
+        """Sum rows, the first half of the road; rows that join `known` sums have their columns."""
         note_call()
         rows = CountedRows.of(X, y, sample_weight, type(self).__name__)
         if known is not None and known is self.__dict__.get("statistics_"):  # not those of a fit that is under way

@@ -41,7 +41,7 @@ from bayeswater.inference.scoring import Joint, JointWithout
 from bayeswater.kernels.threads import one_blas_thread, row_blocks
 from bayeswater.models.calibrating import REVIEWED_ROWS, review_of_folds, reviewed, row_keys
 from bayeswater.models.held_out import Fold, kinds_of
-from bayeswater.models.streaming.passes import Batches, Walk, walked
+from bayeswater.models.streaming.passes import Batches, Passes, run_passes
 from bayeswater.models.weighing_words import WordReview, stale_words
 from bayeswater.statistics.statistic import spread
 from bayeswater.statistics.sums import ClassCounts, Sums
@@ -232,7 +232,7 @@ class WeighsTerms(Base):
         asked: bool = super()._calibrates
         return False if asked is True and self._learns_weights else asked
 
-    def _corrected(self, models: Sequence[Any] = (), folds: tuple[Fold, ...] = ()) -> Walk[Self]:
+    def _corrected(self, models: Sequence[Any] = (), folds: tuple[Fold, ...] = ()) -> Passes[Self]:
         """Learn weights, or a calibration; `models` are those by which the rows of each of some folds are scored."""
         if self._learns_weights:
             try:
@@ -247,7 +247,7 @@ class WeighsTerms(Base):
                 model.term_weights_ = self.term_weights_
         return (yield from super()._corrected(models, folds))
 
-    def _weigh_words(self, models: Sequence[Any]) -> Walk[None]:
+    def _weigh_words(self, models: Sequence[Any]) -> Passes[None]:
         """Learn the weights of the words of texts."""
         sums = self._text_sums()
         if not sums or len(self.classes_) < 2:
@@ -322,7 +322,7 @@ class WeighsTerms(Base):
         """
         self._require_fitted()
         self._require_weights()
-        return walked(self._corrected(), Batches([(X, y, sample_weight)], type(self).__name__))
+        return run_passes(self._corrected(), Batches([(X, y, sample_weight)], type(self).__name__))
 
     def _keep(self, sums: Sums[Any], X: Any, first: bool) -> Self:
         if first:

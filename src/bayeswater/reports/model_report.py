@@ -24,7 +24,7 @@ from bayeswater.inference.drawing import draw_counts
 from bayeswater.markup import Safe, bar, html_table
 from bayeswater.models.comparing.compare import compare
 from bayeswater.models.streaming.answering import cell_names
-from bayeswater.phrases import Language, retold
+from bayeswater.phrases import Language, translated
 from bayeswater.reports.audit import audit
 from bayeswater.reports.independent import INDEPENDENT
 from bayeswater.reports.page import figures, note, page, scrolled, section, shaded, subsection
@@ -158,7 +158,7 @@ def model_report(
             found = audit(model, rows.table, target, group=group, positive=labels[k], loss=fixed, lang=lang)
             parts.append(section(language.say("by group"), scrolled(Safe(found._repr_html_()))))
     warned += dict.fromkeys(
-        retold(str(one.message), language) for one in caught if issubclass(one.category, BayesWarning)
+        translated(str(one.message), language) for one in caught if issubclass(one.category, BayesWarning)
     )
     parts.append(_warned(rows, warned))
     title = language.say("report title", target=target)
@@ -399,7 +399,7 @@ def _warned(rows: ReportedRows, notes: list[str]) -> Safe:
     lines = list(notes)
     plan = getattr(rows.model, "columns_", ())
     lines += [
-        say("column left out", column=own.name, why=retold(own.why, rows.language))
+        say("column left out", column=own.name, why=translated(own.why, rows.language))
         for own in plan
         if own.family == IGNORED
     ]

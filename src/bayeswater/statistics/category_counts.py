@@ -168,7 +168,7 @@ class CategoryCounts(Statistic):
         rows = np.concatenate([np.arange(self.start[j], self.start[j + 1]) for j in columns])
         return replace(self, schema=Schema(tuple(self.schema[j] for j in columns)), table=self.table[rows])
 
-    def beside(self, other: Self) -> Self:
+    def hstack(self, other: Self) -> Self:
         """Put further columns of the same rows behind these."""
         schema = Schema((*self.schema, *other.schema))
         return replace(self, schema=schema, table=np.concatenate([self.table, other.onto(self.classes).table]))

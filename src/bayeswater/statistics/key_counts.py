@@ -179,7 +179,7 @@ class KeyCounts(Statistic):
         first, last = numbers_of(low[start]), numbers_of(np.maximum.reduceat(high, start))
         return ColumnHistogram(first, last, place, code, count, self.n_classes)
 
-    def beside(self, other: Self) -> Self:
+    def hstack(self, other: Self) -> Self:
         """Put further columns of the same rows behind these."""
         theirs = other.onto(self.classes)
         names = [column_name(part.names, j) for part in (self, other) for j in range(part.n_columns)]

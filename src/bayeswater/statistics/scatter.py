@@ -182,7 +182,7 @@ class Scatter(ColumnStatistic):
             arrays = {n: a if a.shape[axis] == 1 < self.n_columns else a.take(chosen, axis) for n, a in arrays.items()}
         return self.with_arrays(arrays, names=tuple(self.column_name(j) for j in chosen))
 
-    def beside(self, other: Self) -> Self:
+    def hstack(self, other: Self) -> Self:
         """Refuse: of columns that were summed apart, the products are not known."""
         raise StatisticsError("columns whose scatter was summed apart cannot be put side by side; sum them together")
 

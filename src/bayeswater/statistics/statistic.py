@@ -197,7 +197,7 @@ class ColumnStatistic(Statistic):
                 f"{rows[k]} rows, with {self.cells[k, j]} cells in column {self.column_name(j)!r}"
             )
 
-    def beside(self, other: Self) -> Self:
+    def hstack(self, other: Self) -> Self:
         """Put further columns of the same rows behind these."""
         theirs = other.onto(self.classes).to_arrays()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from bayeswater.errors import ParameterError
 from bayeswater.markup import html_table
-from bayeswater.phrases import Language, retold
+from bayeswater.phrases import Language, translated
 
 if TYPE_CHECKING:
     from bayeswater.web.subjects import Subject
@@ -232,7 +232,7 @@ def _static_view(subject: "Subject", lang: str) -> str:
     language = Language.of(lang)
     heads = FRAME_WORDS[lang]["heads"].split("|")
     rows = [
-        (own.name, retold(own.family or own.kind, language), retold(own.why, language))
+        (own.name, translated(own.family or own.kind, language), translated(own.why, language))
         for own in subject.fields.values()
     ]
     shares = zip(subject.labels, subject.frequencies, strict=True)

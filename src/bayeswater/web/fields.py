@@ -20,7 +20,7 @@ from bayeswater.explain.importance import curve_or_none
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.models.streaming.answering import cell_names
 from bayeswater.models.streaming.sources import column_types
-from bayeswater.phrases import LANGUAGES, retold
+from bayeswater.phrases import LANGUAGES, translated
 from bayeswater.typing import Array
 from bayeswater.web.plain import QuestionError, written
 
@@ -60,7 +60,7 @@ class Field:
     def facts(self) -> dict[str, Any]:
         """Say what the page has to know of it."""
         told = {name: value for name, value in vars(self).items() if not name.startswith("_") and name != "shares"}
-        told["why"] = [retold(self.why, language) for language in LANGUAGES.values()]
+        told["why"] = [translated(self.why, language) for language in LANGUAGES.values()]
         shares: Sequence[float | None] = self.shares or [None] * len(self.states)
         listed = sorted(zip(map(written, self.states), shares, strict=True), key=lambda one: -(one[1] or 0.0))
         return told | {"states": [{"state": state, "share": share} for state, share in listed[:MOST_STATES]]}

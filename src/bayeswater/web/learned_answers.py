@@ -10,7 +10,7 @@ from bayeswater.explain.importance import TEXT_ROWS, curve_or_none, importance, 
 from bayeswater.explain.nomogram import scale_of
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.models.streaming.answering import cell_names
-from bayeswater.phrases import Language, retold
+from bayeswater.phrases import Language, translated
 from bayeswater.reports.independent import INDEPENDENT
 from bayeswater.web.fields import Field, places_of
 from bayeswater.web.plain import QuestionError, language_of, text_of, written
@@ -40,11 +40,11 @@ def columns(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, A
     prior, left_out, language = subject.frequencies, [], language_of(asked)
     told: list[dict[str, Any]] = []
     for column in _columns(subject):
-        facts: dict[str, Any] = {"name": column.name, "why": retold(column.why, language)}
+        facts: dict[str, Any] = {"name": column.name, "why": translated(column.why, language)}
         if column.family == IGNORED:
             left_out.append(facts)
             continue
-        facts["family"] = retold(column.family, language)
+        facts["family"] = translated(column.family, language)
         facts["bits"] = information_of(subject.model, column.name, prior, _texts(subject, column.name))
         told.append(facts | {"picture": _picture(_curve(subject, column, language), MOST_POINTS)})
     if subject.rows is not None and all(one["picture"] is None for one in told):

@@ -51,7 +51,7 @@ def test_no_row_has_a_part_in_what_scores_it(number, own_half):
     found = [one.honest_log_posterior(part)[0] for one in (member, other)]
     np.testing.assert_array_equal(*found)
     n_trees = int(member.boosters[number].n_trees[2 - own_half])
-    said = member.boosters[number].said(member._codes(part), member._slot, n_trees)
+    said = member.boosters[number].scores(member._codes(part), member._slot, n_trees)
     prior = member._prior.without(part.labels, part.removed)
     np.testing.assert_allclose(found[0], log_posterior(prior + said), rtol=1e-12)
     assert (member.log_posterior(part) != other.log_posterior(part)).any()  # the boosters of other folds saw them

@@ -44,7 +44,7 @@ def test_a_row_is_judged_by_what_other_folds_teach():
         ]
         np.testing.assert_array_equal(*(weight for _, weight in lines))
         part = table.take(own)
-        said = member.terms.said(member.terms.read(part), member.lines[1 + number])
+        said = member.terms.scores(member.terms.read(part), member.lines[1 + number])
         found, n_members = member.honest_log_posterior(part)
         np.testing.assert_allclose(found, log_posterior(member._prior.without(part.labels, part.removed) + said))
         assert (n_members == 1).all()

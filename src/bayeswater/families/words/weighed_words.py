@@ -112,7 +112,7 @@ class WeighedWordBlock(WordBlock):
                 weight = np.stack([machine.weight[k] for machine in self.weights.folds])[fold[row], words.indices]
                 scores[:, k] = np.bincount(row, weights=x.data * weight * ratio, minlength=len(own))
                 scores[:, k] += np.array([machine.intercept[k] for machine in self.weights.folds])[fold]
-            return _silent_without_words(self.weights.said(scores), words)
+            return _silent_without_words(self.weights.class_log_ratios(scores), words)
 
         return terms
 

@@ -87,7 +87,7 @@ class Booster:
     step: Array
     n_trees: Array
 
-    def said(self, codes: Array, slot: Array, n_trees: int) -> Array:
+    def scores(self, codes: Array, slot: Array, n_trees: int) -> Array:
         """What the first trees say of coded rows (n_columns, n_rows): (n_rows, n_classes)."""
         score = np.zeros((codes.shape[1], self.step.shape[2]))
         first = slice(0, n_trees)
@@ -150,7 +150,7 @@ def _boosted(rows: _Scored, stopping: _Scored, half: Array, book: Codebook, rng:
         leaf_steps(leaf, rows.slope, rows.curvature, RIDGE, rate, step[0])
         rows.score += step[0, leaf]
         one = Booster(column, cut, np.zeros(1, dtype=np.int32), ranks[-1][None], step, np.ones(3, dtype=np.int64))
-        stopping.score += one.said(stopping.codes, slot, 1)
+        stopping.score += one.scores(stopping.codes, slot, 1)
         rows.look()
         stopping.look()
         trees.append((column, cut, step))
@@ -262,7 +262,7 @@ class BoostedMember(Committee):
         codes, slot, prior = self._codes(table), self._slot, self._prior.log
 
         def of_fold(booster: Booster) -> Array:
-            return log_posterior(prior + booster.said(codes, slot, int(booster.n_trees[0])))
+            return log_posterior(prior + booster.scores(codes, slot, int(booster.n_trees[0])))
 
         return log_mean(ordered_map(of_fold, self.boosters))
 
@@ -273,7 +273,7 @@ class BoostedMember(Committee):
         for number, booster in enumerate(self.boosters):
             for own_half, n_trees in ((0, booster.n_trees[2]), (1, booster.n_trees[1])):
                 own = np.flatnonzero((fold == number) & (half == own_half))
-                found[own] += booster.said(np.ascontiguousarray(codes[:, own]), self._slot, int(n_trees))
+                found[own] += booster.scores(np.ascontiguousarray(codes[:, own]), self._slot, int(n_trees))
         return log_posterior(found), np.ones(len(table), dtype=np.int64)
 
     def _parts(self, table: EnsembleTable) -> tuple[Array, Array]:

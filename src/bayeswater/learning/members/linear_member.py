@@ -84,7 +84,7 @@ class LinearTerms:
         shape = len(table), self.n_terms - len(self.numbers.kept)
         return self.numbers.read(table).values, csr_array((np.ones(len(marks)), marks, indptr), shape=shape)
 
-    def said(self, terms: tuple[Array, csr_array], line: Line) -> Array:
+    def scores(self, terms: tuple[Array, csr_array], line: Line) -> Array:
         """What rows say of the classes, beside their frequency: (n_rows, n_classes)."""
         (z, marks), (intercept, weight) = terms, line
         found: Array = z @ weight[: z.shape[1]] + marks @ weight[z.shape[1] :] + intercept
@@ -152,7 +152,7 @@ class LinearMember(Committee):
         """Log posterior of rows: (n_rows, n_classes)."""
         assert self.terms is not None
         with one_blas_thread():
-            return log_posterior(self._prior.log + self.terms.said(self.terms.read(table), self.lines[0]))
+            return log_posterior(self._prior.log + self.terms.scores(self.terms.read(table), self.lines[0]))
 
     def honest_log_posterior(self, table: EnsembleTable) -> tuple[Array, Array]:
         """Log posterior of counted rows, each by the weights of other folds; one member validates every row."""
@@ -161,7 +161,7 @@ class LinearMember(Committee):
         with one_blas_thread():
             for number in range(FOLDS):
                 own = np.flatnonzero(fold == number)
-                found[own] += self.terms.said(self.terms.read(table.take(own)), self.lines[1 + number])
+                found[own] += self.terms.scores(self.terms.read(table.take(own)), self.lines[1 + number])
         return log_posterior(found), np.ones(len(table), dtype=np.int64)
 
     def to_arrays(self) -> dict[str, Array]:
@@ -223,7 +223,7 @@ class _LinesOfLeastLoss:
     def losses(self, path: list[Line], rows: Array) -> Array:
         """Log-losses of some rows, summed, by each line."""
         part, codes = self._taken(rows), self.table.labels[rows]
-        own = (log_shares(self.prior + self.how.said(part, line), use_loop=False) for line in path)
+        own = (log_shares(self.prior + self.how.scores(part, line), use_loop=False) for line in path)
         weight = self.table.weights[rows]
         return np.array([-weight @ log_p[np.arange(len(codes)), codes] for log_p in own])
 
@@ -237,7 +237,7 @@ class _LinesOfLeastLoss:
 
         def penalised(numbers: Array) -> tuple[float, Array]:
             b, w = numbers[:n_classes], numbers[n_classes:].reshape(-1, n_classes)
-            log_p = log_shares(self.prior + self.how.said((z, marks), (b, w)), use_loop=False)
+            log_p = log_shares(self.prior + self.how.scores((z, marks), (b, w)), use_loop=False)
             loss = -float(weight @ log_p[place, codes]) + float(b @ b) / 2 + float((w * w).sum()) / (2 * ridge)
             away = np.exp(log_p)
             away[place, codes] -= 1

@@ -21,7 +21,7 @@ from bayeswater.decision.scorecard import Scorecard
 from bayeswater.errors import DataError
 from bayeswater.markup import Safe, html_table
 from bayeswater.models.streaming.fitting import whole_source
-from bayeswater.phrases import EN, Language, own_reasons, retold
+from bayeswater.phrases import EN, Language, own_reasons, translated
 from bayeswater.typing import Array
 
 own_reasons(
@@ -183,7 +183,7 @@ class Comparison:
     def failures(self, language: Language = EN) -> list[tuple[str, str]]:
         """Give the models that have no figures, and why: where a list of reasons follows, what they come to."""
         why = {one.name: str(one.failure).partition(":\n")[0] for one in self.contestants if one.card is None}
-        return [(name, retold(f"failed: {on_one_line(reason)}", language)) for name, reason in why.items()]
+        return [(name, translated(f"failed: {on_one_line(reason)}", language)) for name, reason in why.items()]
 
     def remarks(self, language: Language = EN) -> list[str]:
         """Say what the figures do not: what was warned of, which rows were left out."""
@@ -194,7 +194,7 @@ class Comparison:
             for one in self.contestants
             if one.n_impossible
         ]
-        said = [retold(line, language) for line in (*self.notes, *lines)]
+        said = [translated(line, language) for line in (*self.notes, *lines)]
         return [on_one_line(line) for line in (*said, *self._warned(language))]
 
     def _warned(self, language: Language) -> list[str]:
@@ -206,7 +206,7 @@ class Comparison:
                 alike.setdefault(key, (message, {}))[1][one.name] = None
         say = Language.of(language.code).say  # rooms have languages of their own
         return [
-            say("named", name=retold(self._who(names), language), what=retold(message, language))
+            say("named", name=translated(self._who(names), language), what=translated(message, language))
             for message, names in alike.values()
         ]
 

@@ -60,7 +60,7 @@ from bayeswater.models.settings import (
     require_unseen_rule,
 )
 from bayeswater.models.streaming.answering import over_rows
-from bayeswater.models.streaming.passes import Batch, Batches, Examples, Walk
+from bayeswater.models.streaming.passes import Batch, Batches, Examples, Passes
 from bayeswater.models.weighing import WeighsTerms, require_no_weights
 from bayeswater.networks.class_tables import NetworkTables, class_name
 from bayeswater.phrases import Language
@@ -210,7 +210,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         """
         return self._learned_from(Batches(batches, type(self).__name__))
 
-    def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
+    def _passes(self, examples: Examples, classes: Variable | None = None) -> Passes[Self]:
         """Plan a table, count it, settle its families, calibrate it; `classes` are declared beforehand."""
         self._require_reading_parameters()
         reading, head = self._mixed_reading, examples.head
@@ -425,8 +425,8 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         low, high = draws.intervals(table, level, corrected if self._is_calibrated else None)
         behind = support(joint, table, self.statistics_.class_count.count, decided.chosen)
         proba, alongside = np.exp(decided.decisive), Alongside(self._library, index_of(X))
-        spoken = Language.of(lang).code
-        return CredibleIntervals(proba, low, high, self.classes_, behind, decided.chosen, level, alongside, spoken)
+        language = Language.of(lang).code
+        return CredibleIntervals(proba, low, high, self.classes_, behind, decided.chosen, level, alongside, language)
 
     def novelty(self, X: Any, *, n_draws: int = 2000, random_state: int = 0) -> Array:
         """Say how unlike the rows of the model each row is: near 0 for rows unlike them.

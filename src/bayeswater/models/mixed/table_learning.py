@@ -34,7 +34,7 @@ from bayeswater.families.planning import Late, agreed, plan_columns, replan_open
 from bayeswater.families.registry import CANDIDATES, count_columns, encode_columns, families_of, seen_in_columns
 from bayeswater.families.settings import MDL
 from bayeswater.models.held_out import CellsOf, Fold, folds_of_rows
-from bayeswater.models.streaming.passes import Batches, Examples, Parts, Pass, Piece, Walk, plus
+from bayeswater.models.streaming.passes import Batches, Examples, Parts, Pass, Passes, Piece, plus
 from bayeswater.networks.class_tables import StateShares
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
@@ -211,7 +211,7 @@ class MixedReading:
     class_alpha: Any
     weighs_words: bool = False
 
-    def counted(self, examples: Examples, *, rereads: str) -> Walk[tuple[MixedTotal, tuple[Fold, ...]]]:
+    def counted(self, examples: Examples, *, rereads: str) -> Passes[tuple[MixedTotal, tuple[Fold, ...]]]:
         """Plan the columns and sum all rows, and find which folds are held out.
 
         `rereads` says why rows are left out afterwards, which folds are for; it is empty where none are.

@@ -18,7 +18,7 @@ from bayeswater.models.semi_naive.learning import LearnedStates, StateRows, gath
 from bayeswater.models.semi_naive.state_classifier import ALL, StateClassifier
 from bayeswater.models.semi_naive.weighted_members import WeightedMembers, members_without
 from bayeswater.models.settings import column_place, documented_as_in, require_flag, require_min_support
-from bayeswater.models.streaming.passes import Walk, plus, together
+from bayeswater.models.streaming.passes import Passes, plus, together
 from bayeswater.models.weighing import TermReview, WeighsTerms, most_rows
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import TripleCounts
@@ -232,14 +232,14 @@ class AODE(WeighsTerms, StateClassifier):
     def _joint_without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
         return self._scoring(self._joint()).without(table, labels, removed)
 
-    def _corrected_by(self, blank: Self, scorers: list[tuple[LearnedStates, Fold | None]]) -> Walk[Self]:
+    def _corrected_by(self, blank: Self, scorers: list[tuple[LearnedStates, Fold | None]]) -> Passes[Self]:
         if self._learns_weights:
             reviews = yield from together(*(blank._terms_of_fold(*scorer) for scorer in scorers))
             self._weigh(reduce(plus, reviews).result())
             blank.term_weights_ = self.term_weights_
         return (yield from super()._corrected_by(blank, scorers)) if self.calibrate else self
 
-    def _terms_of_fold(self, scorer: LearnedStates, fold: Fold | None) -> Walk[TermReview | None]:
+    def _terms_of_fold(self, scorer: LearnedStates, fold: Fold | None) -> Passes[TermReview | None]:
         """Give the terms of the rows of a fold, each left out of the counts of all rows; None where there are none."""
         sums = scorer.sums
         joint = self._read_with(sums, scorer.structure or self._structure(sums))

@@ -5,7 +5,7 @@ cut; then rows are counted. Structure that is read off the counts costs no pass,
 and what rows have to choose by leaving them out another.
 
 Where the labels choose cuts or structure, a calibration holds rows out: those of one fold are scored by cuts and
-structure that the others choose (`models.held_out`). All ways are walked together, pass by pass.
+structure that the others choose (`models.held_out`). All ways share their passes.
 
 Rows that choose a structure, or calibrate, are gathered from the pieces as `RowKinds`: equal rows are one kind with the
 weight of all, and of too many kinds those are kept whose hash is least (`models.held_out.kinds_of`).
@@ -38,7 +38,7 @@ from bayeswater.models.semi_naive.cutting import (
     settled_plan,
     values_near_cuts,
 )
-from bayeswater.models.streaming.passes import Examples, Pass, Piece, Walk, side_by_side
+from bayeswater.models.streaming.passes import Examples, Pass, Passes, Piece, side_by_side
 from bayeswater.statistics.column_groups import FAMILIES, PAIRS, ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.parent_counts import ParentCounts, Parents
@@ -152,7 +152,7 @@ class LearningStart:
         """Whether the labels of the rows choose cuts of numbers."""
         return any(method_of(self.settings.of(column), self.discretize).needs_labels for column in self.numbers)
 
-    def planned(self) -> Walk[ColumnPlan | None]:
+    def planned(self) -> Passes[ColumnPlan | None]:
         """Plan the columns by the rows that choose; None where there are none."""
         looked = None
         if self.looks:
@@ -165,7 +165,7 @@ class LearningStart:
         require_used(plan)
         return plan
 
-    def _settled(self, looked: Looked | None) -> Walk[ColumnPlan]:
+    def _settled(self, looked: Looked | None) -> Passes[ColumnPlan]:
         """Cut the numbers, and where a histogram does not tell them apart, once more by the values near the cuts."""
         plan = settled_plan(self.first, looked, self.settings, self.discretize)
         near = {} if looked is None or looked.keys is None else values_near_cuts(plan, looked.keys)
@@ -267,7 +267,7 @@ class CodedPiece:
 
 def gathered(
     settings: Settings, sums: Sums[ColumnGroups], fold: Fold | None, most: int
-) -> Walk[tuple[RowKinds, StateRows] | None]:
+) -> Passes[tuple[RowKinds, StateRows] | None]:
     """Gather rows that were counted, in the domains of their sums: as kinds, and one row of each."""
     coded = CodedPiece.like(sums, settings, partial(RowKinds.of, most=most), fold)
     found = yield Pass(partial(side_by_side, (coded,)), "leaving rows out")
@@ -277,7 +277,7 @@ def gathered(
 
 def counted(
     settings: Settings, plan: ColumnPlan, of: Callable[..., Any], fold: Fold | None, then: str = ""
-) -> Walk[tuple[Any, Any]]:
+) -> Passes[tuple[Any, Any]]:
     """Count all rows and, where only a fold of them chooses, that fold."""
     both = [CodedPiece(settings, plan, of), *([CodedPiece(settings, plan, of, fold)] if fold else [])]
     found = yield Pass(partial(side_by_side, both), "counting", None, then)
@@ -291,7 +291,7 @@ def counted_with(
     parents: Parents,
     fold: Fold | None,
     then: str,
-) -> Walk[tuple[Sums[ColumnGroups], Sums[ColumnGroups]]]:
+) -> Passes[tuple[Sums[ColumnGroups], Sums[ColumnGroups]]]:
     """Count every column with its parents, beside the pairs of all rows and of a fold, whose domains do not grow."""
     of = partial(counts_with_parents, parents=parents)
     functions = [CodedPiece.like(pairs, settings, of, None)]

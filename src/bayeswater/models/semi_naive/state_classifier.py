@@ -78,7 +78,7 @@ from bayeswater.models.semi_naive.learning import (
 )
 from bayeswater.models.semi_naive.tables import Conditionals, StateNames
 from bayeswater.models.settings import require_flag, require_missing_rule, require_unseen_rule
-from bayeswater.models.streaming.passes import Batch, Batches, Examples, Piece, Walk, plus, together
+from bayeswater.models.streaming.passes import Batch, Batches, Examples, Passes, Piece, plus, together
 from bayeswater.networks.class_tables import NetworkTables
 from bayeswater.statistics.column_groups import FAMILIES, PAIRS, ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
@@ -216,7 +216,7 @@ class StateClassifier(OnSums, BayesClassifier):
         """
         return self._learned_from(Batches(batches, type(self).__name__))
 
-    def _walk(self, examples: Examples, classes: Variable | None = None) -> Walk[Self]:
+    def _passes(self, examples: Examples, classes: Variable | None = None) -> Passes[Self]:
         """Plan a table, count it, choose its structure, calibrate it; `classes` are declared beforehand."""
         self._require_reading_parameters()
         if examples.fits_into_head and not self._rereads:
@@ -241,7 +241,7 @@ class StateClassifier(OnSums, BayesClassifier):
         scorers: list[tuple[Any, Fold | None]] = [*zip(by_others, folds, strict=True)] or [(learned, None)]
         return (yield from self._corrected_by(blank, [(scorer or learned, fold) for scorer, fold in scorers]))
 
-    def _corrected_by(self, blank: Self, scorers: list[tuple[LearnedStates, Fold | None]]) -> Walk[Self]:
+    def _corrected_by(self, blank: Self, scorers: list[tuple[LearnedStates, Fold | None]]) -> Passes[Self]:
         """Calibrate by rows of each fold, which are scored by what the others have learned."""
         reviews = yield from together(*(blank._reviewed(*scorer) for scorer in scorers))
         return self.calibrate_with(reduce(plus, reviews).result())
@@ -256,20 +256,20 @@ class StateClassifier(OnSums, BayesClassifier):
         sums = self._sums_of_rows(rows)
         return self._keep_chosen(LearnedStates(sums, self._chosen(sums, rows)), X)
 
-    def _learned_states(self, way: LearningStart, classes: Variable | None) -> Walk[LearnedStates | None]:
+    def _learned_states(self, way: LearningStart, classes: Variable | None) -> Passes[LearnedStates | None]:
         """Learn by the rows that choose; None where there are none."""
         plan = yield from way.planned()
         if plan is None:
             return None
-        sums, chosen_by = yield from self._counting_walk(plan, way.fold)
+        sums, chosen_by = yield from self._counting_passes(plan, way.fold)
         if chosen_by is None:
             return None
-        structure = yield from self._choosing_walk(chosen_by, way.fold)
+        structure = yield from self._choosing_passes(chosen_by, way.fold)
         if structure is None and way.fold is not None:
             structure = self._structure(chosen_by)
         return LearnedStates(sums if classes is None else sums.with_classes(classes), structure)
 
-    def _counting_walk(self, plan: ColumnPlan, fold: Fold | None) -> Walk[tuple[Any, Any]]:
+    def _counting_passes(self, plan: ColumnPlan, fold: Fold | None) -> Passes[tuple[Any, Any]]:
         """Count all rows and, where a structure is learned, those that choose it; parents are found, then counted."""
         if not (self._finds_parents and self._counts_parents):
             then = self._rereads
@@ -285,7 +285,7 @@ class StateClassifier(OnSums, BayesClassifier):
             return pairs, None
         return (yield from counted_with(self._settings, pairs, of_fold, parents, fold, again))
 
-    def _choosing_walk(self, sums: Sums[ColumnGroups], fold: Fold | None) -> Walk[Any]:
+    def _choosing_passes(self, sums: Sums[ColumnGroups], fold: Fold | None) -> Passes[Any]:
         """Choose the structure that only a look at the rows can choose, by rows that are gathered."""
         if not self._chooses_by_rows:
             return None
@@ -293,7 +293,7 @@ class StateClassifier(OnSums, BayesClassifier):
         assert found is not None  # they have been counted
         return self._chosen(sums, found[1])
 
-    def _reviewed(self, scorer: LearnedStates, fold: Fold | None) -> Walk[Review | None]:
+    def _reviewed(self, scorer: LearnedStates, fold: Fold | None) -> Passes[Review | None]:
         """Score the rows of a fold, each left out of the counts of all rows; None where there are none."""
         sums = scorer.sums
         structure = self._structure(sums) if scorer.structure is None else scorer.structure

@@ -20,7 +20,7 @@ from bayeswater.models.semi_naive.aode import AODE
 from bayeswater.models.semi_naive.learning import CodedPiece, StateRows, pairs_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.settings import column_place, documented_as_in
-from bayeswater.models.streaming.passes import Pass, Walk, side_by_side
+from bayeswater.models.streaming.passes import Pass, Passes, side_by_side
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.trees import PENALTIES, tree_augmented
@@ -230,7 +230,7 @@ class SPODE(StateClassifier):
     def _chooses_by_rows(self) -> bool:
         return not self._is_given
 
-    def _choosing_walk(self, sums: Sums[ColumnGroups], fold: Fold | None) -> Walk[str | None]:
+    def _choosing_passes(self, sums: Sums[ColumnGroups], fold: Fold | None) -> Passes[str | None]:
         """Choose by the losses of all rows, which are sums: none has to be gathered."""
         if self._is_given:
             return None

@@ -1,1 +1,1 @@
-"""Rows that do not fit into memory: how a model walks over them, pass by pass, and answers for them."""
+"""Rows that do not fit into memory: how a model learns from them, pass by pass, and answers for them."""

@@ -47,11 +47,11 @@ class Stand(NamedTuple):
 
 
 class Checkpoint:
-    """Sums of a walk over rows, in a file.
+    """Sums of passes over rows, in a file.
 
     Parameters
     ----------
-    path : of the file; where it is there, the walk goes on from it
+    path : of the file; where it is there, counting goes on from it
     rows : what is counted
     names : columns that may be read, with those of labels and weights
     model : the model that counts, with its parameters
@@ -64,7 +64,7 @@ class Checkpoint:
         self.finished: list[Any] = []
         self.under_way: Stand | None = None
         self.before_file: Stand | None = None  # the last without a row of the file that is under way
-        self.n_walked = 0  # passes that this walk has made or found
+        self.n_passes = 0  # that have been made or found
         self._written = time.monotonic()
         if self.path.exists():
             self._load()
@@ -77,9 +77,9 @@ class Checkpoint:
 
     def sum(self, of: Callable[[Any], Any], columns: Sequence[str]) -> Any:
         """Make a pass, or the rest of it, or give what it gave before."""
-        self.n_walked += 1
-        if self.n_walked <= len(self.finished):
-            return self.finished[self.n_walked - 1]
+        self.n_passes += 1
+        if self.n_passes <= len(self.finished):
+            return self.finished[self.n_passes - 1]
         try:
             total = self.rows.sum(of, columns, start=self.under_way, after=self._after)
         except (Exception, KeyboardInterrupt, SystemExit) as error:

@@ -181,7 +181,7 @@ class Batches(Examples):
 
 Learned = TypeVar("Learned")
 
-Walk = Generator["Pass", Any, Learned]
+Passes = Generator["Pass", Any, Learned]
 """Passes over rows, and what is learned by them."""
 
 
@@ -203,12 +203,12 @@ class Pass:
     then: str = ""
 
 
-def walked(walk: "Walk[Learned]", examples: Examples) -> Learned:
+def run_passes(passes: "Passes[Learned]", examples: Examples) -> Learned:
     """Make the passes that a model asks for, one after the other."""
     found = None
     while True:
         try:
-            step = walk.send(found)
+            step = passes.send(found)
         except StopIteration as end:
             learned: Learned = end.value
             return learned
@@ -227,15 +227,15 @@ def require_rereading(examples: Examples, why: str) -> None:
         )
 
 
-def together(*walks: "Walk[Any]") -> "Walk[tuple[Any, ...]]":
-    """Walk several ways over the same rows, each pass for all of them that still have one to make."""
+def together(*several: "Passes[Any]") -> "Passes[tuple[Any, ...]]":
+    """Learn several things of the same rows: each pass is made for all that still ask for one."""
     learned: dict[int, Any] = {}
-    found: dict[int, Any] = dict.fromkeys(range(len(walks)))
+    found: dict[int, Any] = dict.fromkeys(range(len(several)))
     while found:
         steps: dict[int, Pass] = {}
         for place, sent in found.items():
             try:
-                steps[place] = walks[place].send(sent)
+                steps[place] = several[place].send(sent)
             except StopIteration as end:
                 learned[place] = end.value
         if not steps:
@@ -247,7 +247,7 @@ def together(*walks: "Walk[Any]") -> "Walk[tuple[Any, ...]]":
         of_all = partial(side_by_side, [step.of for step in steps.values()])
         sums = yield Pass(of_all, first.why, columns, then)
         found = dict(zip(steps, sums.parts, strict=True))
-    return tuple(learned[place] for place in range(len(walks)))
+    return tuple(learned[place] for place in range(len(several)))
 
 
 def side_by_side(functions: Sequence[Callable[[Piece], Any]], piece: Piece) -> "Parts":
