@@ -353,9 +353,10 @@ def test_whatever_is_asked_first_of_a_file_with_ragged_rows_is_refused_in_words(
             ask(piped("a,b,c\n1,2,x\n3,4\n5,6,y\n"))
 
 
-def test_lines_that_blanks_part_are_said_to_be_one_cell(tmp_path):
+@pytest.mark.parametrize("last", ["Bob           Oslo", "Bob Lee    41 Oslo"])
+def test_lines_that_blanks_part_unevenly_are_said_to_be_one_cell(tmp_path, last):
     path = tmp_path / "fixed.txt"
-    path.write_text("name      age city\nAnn        39 Rome\nBob        41 Oslo\n")
+    path.write_text(f"name      age   city\nAnn Lee    39 Rome\n{last}\n")
     source = open_source(path)
     assert len(source.schema) == 1
     assert any("delimiter=' '" in note and "save the table as CSV" in note for note in source.notes)

@@ -101,6 +101,7 @@ def test_cells_that_are_torn_are_no_names_of_rows(tmp_path, cell):
     [
         ("a,b\n" + "1,2\n" * 20 + "a,b\n" + "3,4\n" * 20, "is the header there more than once?"),
         ("id    name        sum\n1     Ann Lee     2.5\n2     Bob         3.5\n", "if blanks stand between cells"),
+        ('id,text,n\n1,"he said \\"hi\\"",2\n3,x,4\n', "a backslash stands before quotes within cells"),
     ],
 )
 def test_what_looks_wrong_with_the_shape_is_said(tmp_path, text, said):
@@ -237,10 +238,50 @@ def test_cells_with_one_blank_between_them_are_read_where_some_are_numbers(tmp_p
         {"x0": 1, "age": 20, "name": "N 1", "y": "a"},
         {"x0": 2, "age": 21, "name": "N", "y": "b"},
     ]
-    path.write_text("1.5 -2 3e4\n2.5 7 1\n")
+    path.write_text("1.50e+00 -2 3e4\n2.5 7 1\n")
     assert bayeswater.read_table(path, header=False).table.num_columns == 3
+    assert "the first row is read as a header" in bayeswater.read_table(path).report.notes[0]
     path.write_text("great film\nbad idea\nroom 5\n")
     assert bayeswater.read_table(path, header=False).table.num_columns == 1
+
+
+def test_columns_that_stand_below_one_another_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 64)
+    path = tmp_path / "cars.data"
+    path.write_text("   mpg  cyl name\n" + "".join(f'{k / 2:6}  {k % 4}   "a  b, {k}" \n' for k in range(30)))
+    assert read(path) == [{"mpg": k / 2, "cyl": k % 4, "name": f"a  b, {k}"} for k in range(30)]
+    assert [*bayeswater.read_table(path, delimiter=" ").table.column_names] == ["mpg", "cyl", "name"]
+    path.write_text(
+        "id          name\n----------- ----------\n          1 Ann       \n         20 Bob\n\n(2 rows affected)\n"
+    )
+    assert read(path) == [{"id": 1, "name": "Ann"}, {"id": 20, "name": "Bob"}]
+
+
+def test_a_quote_behind_a_backslash_moves_no_cell(tmp_path):
+    path = tmp_path / "said.csv"
+    path.write_text("id,text,y\n" + "".join(f'{k},"he said \\"hi, {k}\\"",a\n' for k in range(5)))
+    with pytest.raises(DataError, match=r"has 4 cells and not 3.*; write quotes within cells twice"):
+        read(path)
+    path.write_text("id,text,y\n1,'a, b','x'\n".replace("1", "'1'"))
+    with pytest.raises(DataError, match="write double quotes around cells"):
+        read(path)
+
+
+def test_signs_of_units_alone_are_western(tmp_path):
+    path = tmp_path / "logger.txt"
+    path.write_bytes("n\tTemp, °C\tm²\n".encode("latin-1") + b"1\t20.5\t3\n" * 9)
+    assert [*read(path)[0]] == ["n", "Temp, °C", "m²"]
+
+
+def test_a_spreadsheet_that_is_named_as_text_is_told(tmp_path):
+    pytest.importorskip("openpyxl")
+    pandas.DataFrame({"a": [1]}).to_excel(tmp_path / "t.xlsx")
+    path = (tmp_path / "t.xlsx").rename(tmp_path / "t.csv")
+    with pytest.raises(
+        DataError, match=r"is a spreadsheet that is named as text; name it \.xlsx, or say format='excel'"
+    ):
+        read(path)
+    assert bayeswater.read_table(path, format="excel").table.num_rows == 1
 
 
 DRAWN = {

@@ -85,7 +85,7 @@ DATES = (
     *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y年%m月%d日", "%d.%m.%Y", "%m.%d.%Y", "%m/%d/%Y", "%d/%m/%Y"),
     *("%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%m.%d.%y", "%m/%d/%y", "%d/%m/%y", "%d-%m-%y", "%m-%d-%y", "%d %b %Y"),
     *("%d-%b-%Y", "%d-%b-%y", "%d %b %y", "%d/%b/%Y", "%d de %b de %Y", "%b %d, %Y", "%b %d %Y", "%Y%m%d"),
-    *("%Y. %m. %d.", "%Y년 %m월 %d일"),
+    *("%d. %m. %Y", "%Y. %m. %d.", "%Y년 %m월 %d일", "%d%b%Y", "%d%b%Y:%H:%M:%S"),
     *("%b %d %H:%M:%S %Y", "%b %d %H:%M:%S %z %Y", "%d/%b/%Y:%H:%M:%S %z"),
 )
 """Formats of dates; of two that fit, the first is taken."""

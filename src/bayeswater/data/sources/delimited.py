@@ -344,7 +344,8 @@ class DelimitedSource(Source):
         for piece in chain(self._raw(0), [b""]):
             text = rest + self._decoded(decoder, piece, n_lines)
             if self._layout.blanks_before_quotes:
-                cut = text.rfind(self.delimiter.encode()) if piece else -1  # behind it there may be more blanks
+                end = NEWLINE if self.delimiter == " " else self.delimiter.encode()  # behind it may be more blanks
+                cut = text.rfind(end) if piece else -1
                 text, rest = (text[:cut], text[cut:]) if cut > 0 else (text, b"")
                 text = without_blanks(text, self.delimiter)
             yield text[n_passed:]

@@ -47,6 +47,9 @@ FAR_MORE = 0.3
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 """Bytes that no text has."""
 
+SYMBOLS = re.compile(rb"(?:[\x00-\x7f]|[%b](?![\x80-\xff]))*" % "°²³µ£§©®±·½".encode("cp1252"))
+"""Text that has nothing beyond ASCII but signs of units, as 20 °C, each alone."""
+
 CHINESE_DATE = re.compile(r"\d年\d{1,2}月")
 """What no other encoding makes of its bytes."""
 
@@ -128,6 +131,8 @@ def found_encoding(
     }
     named = [column for column in expected if not column.isascii()]
     n_named = {name: sum(column in shown.decode(name, errors="ignore") for column in named) for name in share}
+    if "cp1252" in share and SYMBOLS.fullmatch(shown):
+        share = {"cp1252": 1.0}
     if any(n_named.values()):
         share = {name: 1.0 for name in share if n_named[name] == max(n_named.values())}
     is_binary = not is_wide and CONTROL.search(content) is not None

@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 from bayeswater.data.reading.cell_style import MARKS
 from bayeswater.data.sources.odd_rows import is_drawn
 from bayeswater.data.sources.reading_options import Reading
-from bayeswater.data.sources.records import BAR, DELIMITERS, RARE
+from bayeswater.data.sources.records import BAR, DELIMITERS, RARE, without_blanks
 from bayeswater.errors import DataError, SchemaError
 
 SNIFFED_ROWS = 100
@@ -42,7 +42,7 @@ COMMENT = "#"
 NUMBER = re.compile(r"[-+(]?\s*\W?\s*\d[\d\s.,:/'-]*(?:[eE][-+]?\d+)?\s*[%)\w]{0,2}\W?")
 """What begins and ends as a number, an amount or a date does."""
 
-PLAIN = re.compile(r"-?\d+|-?\d*\.\d+")
+PLAIN = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 """What a name is that is a number."""
 
 YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
@@ -53,6 +53,8 @@ FEW_STEPS = 10
 
 BY_BLANKS = "each line is one cell; if blanks stand between cells, say bayeswater.local_rows(source, delimiter=' '), "
 BY_BLANKS += "or, where columns stand below one another, save the table as CSV"
+
+BY_BACKSLASH = 'a backslash stands before quotes within cells, and stays there: write such quotes twice, as ""'
 
 FAR_APART = re.compile(r"\s{2,}")
 """What stands between names of columns that stand below one another."""
@@ -153,6 +155,8 @@ def found_layout(
     if _lacks(layout, expected):
         others = (_cut_layout(dialect, bool(told), reading, where, expected) for dialect in dialects[1:])
         layout = next((other for other in others if not _lacks(other, expected)), layout)
+    if b'\\"' in text[:SNIFFED_BYTES] and reading.quotes:
+        layout = replace(layout, notes=(*layout.notes, BY_BACKSLASH))
     return layout
 
 
@@ -268,11 +272,13 @@ def _dialects(text: str, reading: Reading, told: str | None, is_whole: bool) -> 
         for delimiter in ([given] if given else there)
         for skips_blanks in ((False, True) if reading.quotes and f'{delimiter} "' in text else (False,))
     ]
-    found.sort(key=lambda dialect: dialect.score, reverse=True)  # the first among equals stays so
-    if found[0].width == 1 and not given:
-        by_blanks = _cut(text, " ", False, reading, is_whole)
-        found.insert(0 if _is_table(by_blanks, reading.comment or COMMENT) else len(found), by_blanks)
-    return found
+    if given == " " or (not given and max(dialect.width for dialect in found) == 1):
+        shorter = without_blanks(text.encode(), " ").decode()
+        by_blanks = [_cut(text, " ", False, reading, is_whole)] * (not given)
+        by_blanks += [_cut(shorter, " ", True, reading, is_whole)] * (shorter != text)
+        are_tables = [bool(given) or _is_table(one, reading.comment or COMMENT, text) for one in by_blanks]
+        found += [one if fits else one._replace(score=(-1.0,)) for one, fits in zip(by_blanks, are_tables, strict=True)]
+    return sorted(found, key=lambda dialect: dialect.score, reverse=True)  # the first among equals stays so
 
 
 def _cut(text: str, delimiter: str, skips_blanks: bool, reading: Reading, is_whole: bool) -> _Dialect:
@@ -321,17 +327,19 @@ def _rows(text: str, delimiter: str, skips_blanks: bool, quotes: bool) -> Iterat
         return
 
 
-def _is_table(dialect: _Dialect, comment: str) -> bool:
-    """Say whether rows cut at blanks are all of one length, the header perhaps one cell shorter, and hold numbers."""
+def _is_table(dialect: _Dialect, comment: str, text: str) -> bool:
+    """Say whether rows cut at blanks are all of one length and hold numbers.
+
+    The header of R has one name fewer, but then rows have numbers, or names are in quotes: Ann Lee has two names.
+    """
     header, *below = _body(dialect.rows, comment, dialect.delimiter) or [_Row([], 0)]
     if below and len(below[-1].cells) < dialect.width:  # it may be cut off
         below = below[:-1]
-    is_even = (
-        dialect.width > 1
-        and dialect.width - len(header.cells) in (0, 1)
-        and all(len(row.cells) == dialect.width for row in below)
-    )
-    return is_even and bool(below) and any(_are_numbers(_cells_of(below, place)) for place in range(dialect.width))
+    if dialect.width == 1 or not below or any(len(row.cells) != dialect.width for row in below):
+        return False
+    are_numbers = [_are_numbers(_cells_of(below, place)) for place in range(dialect.width)]
+    n_more = dialect.width - len(header.cells)
+    return any(are_numbers) and (n_more == 0 or (n_more == 1 and (are_numbers[0] or text.startswith('"'))))
 
 
 def _are_parted_by_blanks(rows: Sequence[_Row]) -> bool:
@@ -356,8 +364,8 @@ def _is_comment(row: _Row, comment: str) -> bool:
 
 
 def _draws(row: _Row, delimiter: str) -> bool:
-    """Say whether a line only draws a table whose cells stand between bars."""
-    return delimiter == BAR and is_drawn(BAR.join(row.cells))
+    """Say whether a line only draws a table whose cells stand between bars or blanks."""
+    return delimiter in (BAR, " ") and is_drawn(delimiter.join(row.cells))
 
 
 def _body(rows: list[_Row], comment: str, delimiter: str) -> list[_Row]:
@@ -565,6 +573,8 @@ def _columns(
         return written, []
     if all(not row.cells[-1].strip() for row in longer):
         return [*written, ""], []
+    if any('\\"' in cell for row in longer for cell in row.cells):  # a cell is torn at a quote
+        return written, []
     if len({row.cells[0] for row in longer}) == len(longer) and 2 * sum(map(_is_torn, longer)) < len(longer):
         return ["", *written], ["the first cell of each row has no name in the header; it is read as one of the row"]
     return written, []

@@ -24,7 +24,7 @@ TOTALS = re.compile(
 RAGGED = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.S)
 """How Arrow words it."""
 
-DRAWN = r"[-+|=: \t]*(?:---|===)[-+|=: \t]*|\(\d+ rows?\)|\d+ rows? in set.*"
+DRAWN = r"[-+|=: \t]*(?:---|===)[-+|=: \t]*|\(\d+ rows?(?: affected)?\)|\d+ rows? (?:in set|selected).*"
 """A line that draws a table, as databases, SAP and Markdown do, or counts its rows."""
 
 LAST_ROWS = 4
@@ -174,7 +174,11 @@ def ragged_row(found: re.Match[str], delimiter: str, n_bad: int, *, near_top: bo
         f"quote cells that hold {delimiter!r}, or name another character between cells with "
         "bayeswater.local_rows(source, delimiter=...)"
     )
-    if there == expected + 1 and text.rstrip().endswith(delimiter):
+    if '\\"' in text:
+        way_out = 'write quotes within cells twice, as "", and not behind a backslash'
+    elif text.startswith("'"):
+        way_out = 'write double quotes around cells, "x, y", in the place of single ones'
+    elif there == expected + 1 and text.rstrip().endswith(delimiter):
         way_out = f"take the {delimiter!r} off its end, or add one to the end of the header"
     elif there > expected and near_top:
         way_out = f"take out the lines above it if it is the header; else {way_out}"

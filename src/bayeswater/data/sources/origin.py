@@ -30,6 +30,9 @@ COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2",
 
 ZIP = b"PK\x03\x04"
 XZ = b"\xfd7zXZ\x00"
+SHEETS = "xl/workbook.xml"
+"""A file of which a zip archive is known as a spreadsheet."""
+
 REFUSED = {b"7z\xbc\xaf": "a 7z archive", b"Rar!": "a RAR archive"}
 """What is not, by its first bytes."""
 
@@ -231,6 +234,8 @@ class Origin:
         """Give the file in an archive that holds the rows, its size forecast."""
         files = [info for info in archive.infolist() if not info.is_dir() and not _is_hidden(info.filename)]
         named = [info for info in files if self._member is None or info.filename == self._member]
+        if self._member is None and any(info.filename == SHEETS for info in files):
+            raise DataError(f"{self.name} is a spreadsheet that is named as text; name it .xlsx, or say format='excel'")
         if len(named) != 1:
             shown = ", ".join(repr(info.filename) for info in files[:10]) + ", ..." * (len(files) > 10)
             problem = f"there is no {self._member!r}" if self._member else f"it holds {len(files)} files"

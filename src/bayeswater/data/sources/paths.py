@@ -16,7 +16,7 @@ from bayeswater.errors import DataError
 Format = Literal["csv", "tsv", "parquet", "arrow", "jsonl", "arff", "excel", "sqlite", "duckdb", "spss", "stata", "sas"]
 
 FORMAT_OF_SUFFIX: dict[str, Format] = {
-    **dict.fromkeys((".csv", ".txt", ".data"), "csv"),
+    **dict.fromkeys((".csv", ".txt", ".data", ".dat", ".psv", ".prn", ".asc"), "csv"),
     **dict.fromkeys((".tsv", ".tab"), "tsv"),
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     **dict.fromkeys((".arrow", ".arrows", ".feather", ".ipc"), "arrow"),

@@ -91,11 +91,14 @@ def has_blanks_at_edges(block: bytes, delimiter: bytes, *, use_loop: bool) -> bo
 
 
 def without_blanks(text: bytes, delimiter: str) -> bytes:
-    r"""Take out the blanks between a delimiter and a quote that opens a cell.
+    r"""Take out the blanks between a delimiter and a quote that opens a cell; where they part cells, all but one.
 
-    >>> without_blanks(b'1, "x, y", 2', ",")
-    b'1,"x, y", 2'
+    >>> without_blanks(b'1, "x, y", 2', ","), without_blanks(b' 1   2.5\t"a  b" \n', " ")
+    (b'1,"x, y", 2', b'1 2.5 "a  b"\n')
     """
+    if delimiter == " ":
+        text = re.sub(rb'("[^"]*")|[ \t]+', lambda found: found[1] or b" ", text)
+        return re.sub(rb"^ | (?=\r?$)", b"", text, flags=re.M)
     mark = re.escape(delimiter.encode())
     return re.sub(rb'%b +"(?!"[^%b\r\n])' % (mark, mark), delimiter.encode() + b'"', text)
 
