@@ -77,9 +77,28 @@ def test_a_hopeless_row_does_not_decide() -> None:
 
 
 def test_what_is_impossible_stays_so_and_a_missing_cell_says_nothing() -> None:
-    found = TermWeights(("a",), np.array([[0.0, 0.5]]), np.zeros(2), np.log([0.5, 0.5]), 1.0, 1.0)
-    assert found.weighted(np.array([-1.0, -np.inf]), found.weight[0]).tolist() == [0.0, -np.inf]
-    assert found.weighted(np.zeros(2), found.weight[0]).tolist() == [0.0, 0.0]
+    found = TermWeights(("a",), np.array([[0.0, 0.5]]), np.zeros(2), np.log([0.5, 0.5]), 2.0, 1.0)
+    for doubted in (found, replace(found, doubt=np.array([0.1]))):
+        assert doubted.weighted(np.array([-1.0, -np.inf]), 2, 0).tolist() == [0.0, -np.inf]
+        assert doubted.weighted(np.zeros(2), 2, 0).tolist() == [0.0, 0.0]
+
+
+def test_one_of_many_cells_does_not_rule_out_a_class_alone() -> None:
+    doubt = np.array([0.1, 0.0])
+    found = TermWeights(("a", "b"), np.ones((2, 2)), np.zeros(2), np.log([0.2, 0.8]), 3.0, 1.0, doubt=doubt)
+    terms = np.array([[-900.0, 0.0], [-900.0, 0.0]])
+    said = found.weighted(terms, 3)
+    np.testing.assert_allclose(np.exp(said[0]), [0.1, 0.9 / 0.8 + 0.1])
+    assert said[1, 0] < -800  # a text, say, is not doubted
+    np.testing.assert_allclose(np.exp(found.weighted(terms[0], 2, 0)), [0.05, 0.95 / 0.8 + 0.05])
+    assert found.weighted(terms, 1)[:, 0].max() < -800  # a cell alone says what its table says
+
+
+def test_doubt_in_a_cell_falls_with_the_number_of_rows() -> None:
+    of_cells = np.array([True, True, True, False])
+    few, many = (TermWeights.fit(rows(n), PRIOR, tuple("abcd"), of_cells).doubt for n in (100, 1600))
+    np.testing.assert_allclose([few, many], [[0.2, 0.2, 0.2, 0], [0.05, 0.05, 0.05, 0]])
+    assert TermWeights.fit(rows(), PRIOR, tuple("abcd")).doubt is None
 
 
 def test_a_constant_in_all_classes_changes_nothing() -> None:
@@ -108,7 +127,7 @@ def test_new_classes_and_terms_are_weighed_as_the_others() -> None:
 def test_a_cell_that_is_alike_in_all_classes_left_says_nothing_once_one_is_gone() -> None:
     found = TermWeights(("a",), np.array([[0.2, 0.6, 1.0]]), np.zeros(3), np.log([0.2, 0.3, 0.5]), 3.0, 2.0)
     left = found.for_classes(lambda own: own[:2], np.array([True, True]))
-    np.testing.assert_allclose(left.weighted(np.array([-4.0, -4.0]), left.weight[0]), 0.0, atol=1e-15)
+    np.testing.assert_allclose(left.weighted(np.array([-4.0, -4.0]), 3, 0), 0.0, atol=1e-15)
     np.testing.assert_allclose(np.exp(left.log_prior), [0.4, 0.6])
 
 

@@ -5,12 +5,16 @@ each term is given a weight. With a usual row of M known cells and one of m, as 
 
     h = (m - 1) / (M - 1)                   0 for one cell, 1 for the usual row
     s_jk = w_jk / (w_jk (1 - h) + h)        1 for one cell, w_jk for the usual row
-    log P(k | row) ~ log q_k + h b_k + sum over j of s_jk (t_j(k) - log sum_l q_l exp(t_j(l)))
+    u_j(k) = P(k | cell j) / q_k = exp(t_j(k)) / sum_l q_l exp(t_j(l))
+    log P(k | row) ~ log q_k + h b_k + sum over j of s_jk log((1 - h d) u_j(k) + h d)
 
-q is the class prior. A term counts as what its cell says of the class, log P(k | cell) - log q_k: so the unit of a
-number, which moves its density in all classes alike, does not matter to weights that differ between classes. Without a
-cell the answer is q, with one it is the table of that cell. A weight over 1 is due to what columns say together: there
-h is the share of the pairs that are known.
+q is the class prior. A term counts as what its cell says of the class: so the unit of a number, which moves its density
+in all classes alike, does not matter to weights that differ between classes. Without a cell the answer is q, with one
+it is the table of that cell. A weight over 1 is due to what columns say together: there h is the share of the pairs
+that are known.
+
+d is the doubt in a cell, about 2 / sqrt(n) for n rows: as precise are shares that are counted. However far from a class
+a cell may lie, it cannot rule it out alone, and weights need not be small because of the few that would.
 
 Weights are learned from terms that leave each row out, so that they see what the model says of new rows: w >= 0 and b
 of the least log-loss, no row above a bound, and with a ridge of some strength towards one temperature for all,
@@ -66,6 +70,10 @@ LEAST_LOG_PRIOR = -700.0
 """Logarithm of the share of a class that no row had from which weights were learned."""
 
 
+DOUBT, MOST_DOUBT = 2.0, 0.3
+"""Doubt in a cell, times the root of the number of rows, and at most."""
+
+
 @dataclass(frozen=True)
 class LeftOutTerms:
     """Terms (n_rows, n_terms, n_classes) of rows that were left out, their classes, weights and known cells (n_rows,).
@@ -97,7 +105,8 @@ class TermWeights:
     """Weights of the terms of a row with `usual` known cells, and a shift of each class.
 
     `before` and `after` are log-losses of held-out rows by one temperature for all terms, and by weights of the best
-    strength; None where there were too few rows to hold any out.
+    strength; None where there were too few rows to hold any out. `doubt` is that in a cell of each column (n_terms,),
+    None where there is none, as in files of earlier versions.
     """
 
     names: tuple[str, ...]
@@ -110,23 +119,30 @@ class TermWeights:
     before: float | None = None
     after: float | None = None
     is_stale: bool = False
+    doubt: Array | None = None
 
     @classmethod
-    def fit(cls, rows: LeftOutTerms, log_prior: Array, names: tuple[str, ...]) -> Self:
-        """Learn from terms that leave each row out, and the class prior (n_classes,) that belongs to them."""
+    def fit(cls, rows: LeftOutTerms, log_prior: Array, names: tuple[str, ...], of_cells: Array | None = None) -> Self:
+        """Learn from terms that leave each row out, and the class prior (n_classes,) that belongs to them.
+
+        `of_cells` (n_terms,) marks the terms of single cells, which are doubted.
+        """
         used = rows.take(rows.undecided())
-        used = replace(used, terms=_class_log_ratios(used.terms, log_prior))
         if not len(used):
             return cls(names, np.ones((len(names), len(log_prior))), np.zeros(len(log_prior)), log_prior, 1.0, 1.0)
         usual = float(np.average(used.known, weights=used.weight))
+        doubt = None if of_cells is None else of_cells * min(MOST_DOUBT, DOUBT / float(np.sqrt(used.weight.sum())))
+        doubted = 0.0 if doubt is None else doubt[:, None] * _bounded_shares(used.known, usual)[:, None, None]
+        used = replace(used, terms=_class_log_ratios(used.terms, log_prior, doubted))
         path = _Problem.of(used, log_prior, usual).path()
         losses = _held_out_losses(used, log_prior, usual)
         share = np.exp(-POWER * (losses - losses.min()))
         share /= share.sum()
         shift, weight = (np.tensordot(share, np.stack([found[i] for found in path]), 1) for i in range(2))
         mean = losses / used.weight.sum()
-        means = (float(mean[0]), float(mean.min())) if np.isfinite(mean[-1]) else (None, None)
-        return cls(names, weight, shift, log_prior, usual, 1 / float(path[0][1][0, 0]), len(used), *means)
+        one = 1 / float(path[0][1][0, 0])
+        before, after = (float(mean[0]), float(mean.min())) if np.isfinite(mean[-1]) else (None, None)
+        return cls(names, weight, shift, log_prior, usual, one, len(used), before, after, doubt=doubt)
 
     @property
     def n_parameters(self) -> int:
@@ -137,9 +153,15 @@ class TermWeights:
         """Weights of the terms of a row with so many known cells: (n_terms, n_classes)."""
         return _at(self.weight, *_shares(known, self.usual))
 
-    def weighted(self, terms: Array, weight: Array) -> Array:
-        """Multiply what terms (..., n_classes) say of the class by weights; what is impossible stays so."""
-        terms = _class_log_ratios(terms, self.log_prior)
+    def weighted(self, terms: Array, known: int, places: Any = slice(None)) -> Array:
+        """Multiply what terms (..., n_classes) say of the class by weights; what is impossible stays so.
+
+        They are all terms of rows with so many known cells, or those of the columns at some `places`.
+        """
+        weight, doubt = self.at(known)[places], 0.0
+        if self.doubt is not None:
+            doubt = _bounded_shares(np.array([known]), self.usual) * self.doubt[:, None][places]
+        terms = _class_log_ratios(terms, self.log_prior, doubt)
         possible = np.isfinite(terms)
         if possible.all():
             found: Array = terms * weight
@@ -148,7 +170,7 @@ class TermWeights:
 
     def shifts(self, known: Array) -> Array:
         """Shift of each class in rows with so many known cells (n_rows,): (n_rows, n_classes)."""
-        return np.minimum(known_shares(known, self.usual), 1.0)[:, None] * self.shift
+        return _bounded_shares(known, self.usual)[:, None] * self.shift
 
     def for_classes(self, place: Callable[[Array], Array], is_known: Array) -> Self:
         """Mark as stale, and lay out for other classes; one that is new (not `is_known`) has the mean of a column."""
@@ -162,7 +184,11 @@ class TermWeights:
             return self
         own = dict(zip(self.names, self.weight, strict=True))
         one = np.full(len(self.shift), 1 / self.temperature)
-        return replace(self, names=names, weight=np.array([own.get(name, one) for name in names]))
+        doubt = self.doubt
+        if doubt is not None:
+            of_own = dict(zip(self.names, doubt.tolist(), strict=True))
+            doubt = np.array([of_own.get(name, max(of_own.values(), default=0.0)) for name in names])
+        return replace(self, names=names, weight=np.array([own.get(name, one) for name in names]), doubt=doubt)
 
     def __str__(self) -> str:
         stale = "; learned from other rows than are counted now: refresh learns them again" if self.is_stale else ""
@@ -178,11 +204,13 @@ def shares_of_one(log_prior: Array) -> Array:
     return log_prior - whole if abs(whole) > ROUNDING else log_prior
 
 
-def _class_log_ratios(terms: Array, log_prior: Array) -> Array:
-    """Logarithm of P(class | cell) / P(class) by terms (..., n_classes) that are log-likelihoods of a cell.
+def _class_log_ratios(terms: Array, log_prior: Array, doubt: Array | float = 0.0) -> Array:
+    """Logarithm of P(class | cell) / P(class) by terms (..., n_classes) that are log-likelihoods of a cell, with doubt.
 
     >>> _class_log_ratios(np.log([0.2, 0.6]), np.log([0.5, 0.5])).round(3)
     array([-0.693,  0.405])
+    >>> np.exp(_class_log_ratios(np.log([1e-9, 0.6]), np.log([0.5, 0.5]), 0.1)).round(3)
+    array([0.1, 1.9])
     """
     joint = terms + log_prior
     top = joint.max(axis=-1, keepdims=True)
@@ -190,7 +218,17 @@ def _class_log_ratios(terms: Array, log_prior: Array) -> Array:
     with np.errstate(divide="ignore"):
         total = np.log(np.exp(joint - top).sum(axis=-1, keepdims=True)) + top
     says = np.isfinite(total) & terms.any(axis=-1, keepdims=True)  # a missing cell says nothing, to the last digit
-    return np.where(says, terms - np.where(says, total, 0.0), terms)
+    log_ratio = terms - np.where(says, total, 0.0)
+    if np.any(doubt):
+        with np.errstate(divide="ignore"):
+            doubted = np.logaddexp(log_ratio + np.log1p(-np.asarray(doubt)), np.log(doubt))
+        log_ratio = np.where(np.isneginf(log_ratio), log_ratio, doubted)
+    return np.where(says, log_ratio, terms)
+
+
+def _bounded_shares(known: Array, usual: float) -> Array:
+    """How much of the shifts and doubts of a usual row a row gets with so many known cells: (n_rows,)."""
+    return np.minimum(known_shares(known, usual), 1.0)
 
 
 def _shares(known: int, usual: float) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from bayeswater.data.reading.coded_table import MixedTable
 from bayeswater.data.reading.column_plan import Column
 from bayeswater.errors import ParameterError
 from bayeswater.families.family import MixedJoint, ParameterDraws
-from bayeswater.families.weighted_terms import OneColumn, WeightedJoint, known_terms
+from bayeswater.families.weighted_terms import OneColumn, WeightedJoint, known_terms, rows_by_known
 from bayeswater.families.wording import probability, quoted
 from bayeswater.inference.drawing import CLASSES, Stage, log_gamma, stream
 from bayeswater.inference.log_space import fall_back, log_posterior
@@ -151,8 +151,8 @@ class PosteriorDraws:
         for place, (column, draws) in enumerate(self.one_by_one):
             terms = np.zeros(total.shape)
             draws.add_to(terms, column.cells(block))
-            for some, weight in self.weighted.weights_of(known):
-                total[some] += self.weighted.weights.weighted(terms[some], weight[place])
+            for m, some in rows_by_known(known):
+                total[some] += self.weighted.weights.weighted(terms[some], m, place)
 
     def intervals(self, table: MixedTable, level: Any, corrected: Correction | None) -> tuple[Array, Array]:
         """Limits between which P(class | row) lies with probability `level`: (n_rows, n_classes) each."""

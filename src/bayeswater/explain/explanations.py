@@ -26,7 +26,7 @@ from bayeswater.explain.explanation import Contribution, RowExplanation
 from bayeswater.explain.turning import Landscape, RowDecisions, TurningSearch, Verdicts
 from bayeswater.families.family import MixedJoint
 from bayeswater.families.view import CellUse, ColumnView, LastBlock
-from bayeswater.families.weighted_terms import known_terms
+from bayeswater.families.weighted_terms import known_terms, rows_by_known
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.markup import paragraphs
@@ -67,22 +67,18 @@ class Terms:
         terms = np.empty((rows.stop - rows.start, len(place), self.n_classes))
         for key, block in self.table.block(rows).items():
             terms[:, [place[column.name] for column in self.groups[key]]] = self.joint.groups[key].terms(block)
-        return terms if self.weights is None else self.weights.weighted(terms, self.weight(rows))
-
-    def weight(self, rows: slice) -> Array:
-        """Weights of the terms of some rows: (n_rows, n_columns, n_classes)."""
-        known = self._known(rows)
-        if self.weights is None:
-            return np.ones((len(known), 1, 1))
-        different, place = np.unique(known, return_inverse=True)
-        return np.stack([self.weights.at(m) for m in different.tolist()])[place]
+        if self.weights is not None:
+            for m, some in rows_by_known(self.known(rows)):
+                terms[some] = self.weights.weighted(terms[some], m)
+        return terms
 
     def prior(self, rows: slice) -> Array:
         """Log-scores of some rows before their cells are looked at: (n_rows, n_classes)."""
         prior = np.broadcast_to(self.joint.log_prior, (rows.stop - rows.start, self.n_classes))
-        return prior if self.weights is None else prior + self.weights.shifts(self._known(rows))
+        return prior if self.weights is None else prior + self.weights.shifts(self.known(rows))
 
-    def _known(self, rows: slice) -> Array:
+    def known(self, rows: slice) -> Array:
+        """Count the known cells of some rows: (n_rows,)."""
         return known_terms(self.joint.groups, self.table.block(rows))
 
     def contributions(self, chosen: Array, against: Array) -> tuple[Array, Array]:
@@ -125,7 +121,7 @@ class SumLandscape(Landscape):
         """Terms of some cells in column j, with the weight it has in the row as it is: (n, n_classes)."""
         terms = self.views[j].terms_at(self.row, cells)
         weights = self.terms.weights
-        return terms if weights is None else weights.weighted(terms, self.terms.weight(self._rows)[0, j])
+        return terms if weights is None else weights.weighted(terms, int(self.terms.known(self._rows)[0]), j)
 
     @cached_property
     def log_joint(self) -> Array:

@@ -79,9 +79,10 @@ class Weighing:
 
     In a row with m known terms a term t counts as what it says of the class, by its weight w,
 
-        (t - log sum of exp(prior + t)) / (1 + h slope),   slope = 1 / w - 1
+        log((1 - d) u + d) / (1 + h slope),   u = exp(t) / sum of exp(prior + t),   slope = 1 / w - 1
 
-    with h = low[m], or high[m] where slope is under 0. Beside it stands the shift of the classes, shift[m].
+    with h = low[m], or high[m] where slope is under 0, and d = doubt bounded[m]. What is impossible stays so. Beside it
+    stands the shift of the classes, shift[m].
     """
 
     slope: Array  # (n_terms, n_classes)
@@ -89,6 +90,8 @@ class Weighing:
     prior: Array  # (n_classes,), logarithms
     low: Array  # (n_terms + 1,)
     high: Array  # (n_terms + 1,)
+    doubt: Array  # (n_terms,), 0 where there is none
+    bounded: Array  # (n_terms + 1,), over 0
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ from bayeswater.typing import Array
 CLOCKS = {"weekday": WEEKDAYS, "month": MONTHS}
 """Labels of parts of a date, in the order of the calendar."""
 
-LEAST_WEIGHT = 1e-100
+LEAST_WEIGHT, LEAST_SHARE = 1e-100, 1e-300
 """What stands for a weight of 0, which counts as 1 in a row of one cell."""
 
 
@@ -153,7 +153,8 @@ def weighing_of(weights: TermWeights) -> Weighing:
     known = np.arange(len(weights.weight) + 1)
     low, high = (known_shares(known, weights.usual, together) for together in (None, PAIRS))
     slope = 1 / np.maximum(weights.weight, LEAST_WEIGHT) - 1
-    return Weighing(slope, weights.shifts(known), weights.log_prior, low, high)
+    doubt = np.zeros(len(slope)) if weights.doubt is None else weights.doubt
+    return Weighing(slope, weights.shifts(known), weights.log_prior, low, high, doubt, np.clip(low, LEAST_SHARE, 1))
 
 
 def _refusals(model: Any) -> dict[str, bool]:

@@ -163,9 +163,11 @@ function weighing(w) {
   return (terms, known) => {
     const total = [...w.shift[known]];
     terms.forEach((own, i) => {
-      const common = logSum(own.map((t, k) => w.prior[k] + t));
+      const common = logSum(own.map((t, k) => w.prior[k] + t)), doubt = w.doubt[i] * w.bounded[known];
       own.forEach((t, k) => {
-        const slope = w.slope[i][k], said = common > -Infinity ? t - common : t;
+        const slope = w.slope[i][k];
+        let said = common > -Infinity ? t - common : t;
+        if (doubt && said > -Infinity) said = Math.log((1 - doubt) * Math.exp(said) + doubt);
         total[k] += said / (1 + (slope < 0 ? w.high : w.low)[known] * slope);
       });
     });

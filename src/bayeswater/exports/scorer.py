@@ -237,10 +237,13 @@ def _weighing(w: Any) -> Any:
 
     def add_up(terms: Any, known: Any) -> Any:
         low, high, total = w["low"][known], w["high"][known], list(w["shift"][known])
-        for own, slopes in zip(terms, w["slope"], strict=True):
+        for own, slopes, most in zip(terms, w["slope"], w["doubt"], strict=True):
             common = _log_sum([prior + t for prior, t in zip(w["prior"], own, strict=True)])
+            doubt = most * w["bounded"][known]
             for k, (t, slope) in enumerate(zip(own, slopes, strict=True)):
                 said = t - common if common > -INFINITE else t
+                if doubt and said > -INFINITE:
+                    said = math.log((1 - doubt) * math.exp(said) + doubt)
                 total[k] += said / (1 + (high if slope < 0 else low) * slope)
         return total
 

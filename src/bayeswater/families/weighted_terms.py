@@ -92,6 +92,13 @@ def known_terms(groups: Mapping[str, Block], cells: Mapping[str, Any]) -> Array:
     return known
 
 
+def rows_by_known(known: Array) -> Iterator[tuple[int, Any]]:
+    """Give every number of known cells (n_rows,) that rows have, and mark these rows."""
+    different = np.unique(known).tolist()
+    for m in different:
+        yield m, (slice(None) if len(different) == 1 else known == m)
+
+
 @dataclass(frozen=True)
 class WeightedJoint:
     """Log-scores of a table whose terms count by their weights; `places` says which weights are those of a group."""
@@ -115,21 +122,15 @@ class WeightedJoint:
             size = max(1, BLOCK_TERMS // (len(self.places[key]) * total.shape[1]))
             for rows in row_blocks(len(total), size):
                 terms = block.terms(_some(cells[key], rows))
-                for some, weight in self.weights_of(known[rows]):
-                    total[rows][some] += self.weights.weighted(terms[some], weight[self.places[key]]).sum(axis=1)
+                for m, some in rows_by_known(known[rows]):
+                    total[rows][some] += self.weights.weighted(terms[some], m, self.places[key]).sum(axis=1)
         return total
-
-    def weights_of(self, known: Array) -> Iterator[tuple[Any, Array]]:
-        """Give the weights (n_terms, n_classes) of rows with so many known cells (n_rows,), and mark these rows."""
-        different = np.unique(known).tolist()
-        for m in different:
-            yield (slice(None) if len(different) == 1 else known == m), self.weights.at(m)
 
     def scores(self, terms: Array, known: Array, log_prior: Array) -> Array:
         """Log-scores of rows by their terms (n_rows, n_terms, n_classes) and a class prior: (n_rows, n_classes)."""
         found: Array = self.weights.shifts(known) + log_prior
-        for some, weight in self.weights_of(known):
-            found[some] += self.weights.weighted(terms[some], weight).sum(axis=1)
+        for m, some in rows_by_known(known):
+            found[some] += self.weights.weighted(terms[some], m).sum(axis=1)
         return found
 
 

@@ -288,9 +288,14 @@ class WeighsTerms(Base):
     def _weigh(self, rows: LeftOutTerms) -> Self:
         """Learn the weights."""
         with one_blas_thread():  # products of a few columns, in hundreds of steps
-            self.term_weights_ = TermWeights.fit(rows, self._priors().counted, self._term_names)
+            self.term_weights_ = TermWeights.fit(rows, self._priors().counted, self._term_names, self._of_cells())
         self.__dict__.pop("calibration_", None)  # of an older model, learned on top of weights
         return self
+
+    def _of_cells(self) -> Array | None:
+        """Mark the terms of single cells (n_terms,), which are doubted; a text is many words, each with its weight."""
+        texts = {text.name for text in self._text_sums().values()}
+        return np.array([name not in texts for name in self._term_names])
 
     def refresh(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn weights, or the calibration where there is one, again from rows that are counted; the sums stay.

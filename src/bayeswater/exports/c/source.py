@@ -263,7 +263,7 @@ def _features(source: CSource, term: FeaturesTerm, place: int) -> None:
 
 
 def _weighing(source: CSource, w: Weighing) -> None:
-    for name in ("slope", "shift", "prior", "low", "high"):
+    for name in ("slope", "shift", "prior", "low", "high", "doubt", "bounded"):
         source.data.append(constants(f"weighing_{name}", getattr(w, name).ravel()))
     source.functions |= {name: written(name) for name in ("log_sum", "weigh")}
 

@@ -78,6 +78,12 @@ def _weighed(graph: Graph, w: Weighing, terms: str, known: str) -> str:
     whole = graph.reduce("ReduceSum", graph("Exp", graph("Sub", joint, top)), 2, keepdims=1)
     whole = graph("Where", graph("Equal", whole, np.array(0.0)), np.array(1.0), whole)
     said = graph("Sub", terms, graph("Add", top, graph("Log", whole)))
+    if w.doubt.any():
+        doubt = graph("Mul", graph("Gather", w.bounded[:, None, None], known, axis=0), w.doubt[None, :, None])
+        trusted = graph("Mul", graph("Sub", np.array(1.0), doubt), graph("Exp", said))
+        doubted = graph("Log", graph("Add", trusted, doubt))
+        is_doubted = graph("And", graph("Greater", said, np.array(-np.inf)), (w.doubt > 0)[None, :, None])
+        said = graph("Where", is_doubted, doubted, said)
     low, high = (graph("Gather", shares[:, None, None], known, axis=0) for shares in (w.low, w.high))
     slope = graph("Mul", graph("Where", (w.slope < 0)[None], high, low), w.slope[None])
     counted = graph("Div", said, graph("Add", slope, np.array(1.0)))

@@ -112,7 +112,9 @@ def _weighed(query: Query, w: Weighing, n_terms: int, letter: str, known: str) -
     def joint(i: int, k: int) -> str:
         return f"({letter}{i}_{k} + {number(w.prior[k])})"
 
-    shares = {"low": query.lookup(known, w.low), "high": query.lookup(known, w.high)}
+    shares = {
+        name: query.lookup(known, getattr(w, name)) for name in ("low", "high", *(["bounded"] if w.doubt.any() else []))
+    }
     query.step(shares | {f"top{i}": dialect.largest([joint(i, k) for k in query.classes]) for i in range(n_terms)})
     said = {}
     for i in range(n_terms):
@@ -124,8 +126,12 @@ def _weighed(query: Query, w: Weighing, n_terms: int, letter: str, known: str) -
         parts = [query.lookup(known, w.shift[:, k])]
         for i in range(n_terms):
             name, slope = f"{letter}{i}_{k}", w.slope[i, k]
+            own = f"({name} - said{i})"
+            if w.doubt[i]:
+                doubt = f"{number(w.doubt[i])} * bounded"
+                own = f"LN(({number(1)} - {doubt}) * {dialect.exp(own)} + {doubt})"
             spread = f"({number(1)} + {number(slope)} * {'high' if slope < 0 else 'low'})"
-            parts.append(f"CASE WHEN {name} < {limit} THEN {number(IMPOSSIBLE)} ELSE ({name} - said{i}) / {spread} END")
+            parts.append(f"CASE WHEN {name} < {limit} THEN {number(IMPOSSIBLE)} ELSE {own} / {spread} END")
         found.append(query.total(parts))
     return found
 

@@ -226,6 +226,9 @@ class AODE(WeighsTerms, StateClassifier):
     def _scoring(self, joint: SuperParents) -> Any:
         return WeightedMembers(joint, self.term_weights_) if self._is_weighed else joint
 
+    def _of_cells(self) -> None:
+        """Say that no term is that of a single cell: a member speaks of all columns, and was the worse for doubts."""
+
     def _left_out_terms(self, table: Any, labels: Labels, removed: Array) -> Any:
         return members_without(self._joint(), table, labels, removed)
 

@@ -14,6 +14,7 @@ import numpy as np
 from bayeswater.data.labels import Labels
 from bayeswater.decision.term_weights import TermWeights
 from bayeswater.estimate.pairs import PairEstimate
+from bayeswater.families.weighted_terms import rows_by_known
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.inference.super_parents import SuperParents
 from bayeswater.typing import Array
@@ -60,9 +61,8 @@ class WeightedMembers:
 
     def _scores(self, terms: Array, known: Array, log_prior: Array) -> Array:
         found: Array = self.weights.shifts(known) + log_prior
-        for m in np.unique(known).tolist():
-            rows = known == m
-            found[rows] += self.weights.weighted(terms[rows], self.weights.at(m)).sum(axis=1)
+        for m, rows in rows_by_known(known):
+            found[rows] += self.weights.weighted(terms[rows], m).sum(axis=1)
         return found
 
     def without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
@@ -94,7 +94,7 @@ class WeightedMembers:
         for m in np.unique(known[known > 0]).tolist():
             some = known == m
             weight = self.weights.at(m)
-            said = self.weights.weighted(terms[some], weight)
+            said = self.weights.weighted(terms[some], m)
             at = np.arange(int(some.sum()))
             a, b = chosen[some], against[some]
             mean = (weight[:, a] + weight[:, b]).T / 2  # (n_rows, n_columns)

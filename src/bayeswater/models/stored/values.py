@@ -281,11 +281,16 @@ def _term_weights(
     if not (is_number(usual) and usual >= 1 and is_number(one) and one > 0):
         raise ValueError("a usual row has a known cell, and a temperature is over 0")
     log_prior = shares_of_one(log_prior)  # in older files a class that was forgotten left a gap
-    n_used, before, after, is_stale = report
+    n_used, before, after, is_stale, doubt = report if len(report) > 4 else (*report, None)  # none in older files
     are_losses = all(loss is None or is_number(loss) for loss in (before, after))
     if not (type(n_used) is int and n_used >= 0 and are_losses and isinstance(is_stale, bool)):
         raise TypeError("weights say how many rows they were learned from, how well they do, and if they are stale")
-    return TermWeights(names, weight, shift, log_prior, float(usual), float(one), n_used, before, after, is_stale)
+    if doubt is not None:
+        doubt = _vector(doubt, "f")
+        if not (doubt.shape == (len(names),) and ((doubt >= 0) & (doubt < 1)).all()):
+            raise ValueError("there is a doubt for each column, a probability under 1")
+    found = names, weight, shift, log_prior, float(usual), float(one), n_used, before, after, is_stale, doubt
+    return TermWeights(*found)
 
 
 @dataclass(frozen=True)
