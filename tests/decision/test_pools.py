@@ -81,7 +81,7 @@ def test_the_pool_is_the_mean_of_both_and_sums_to_one():
     linear = np.tensordot(pool.share, p, axes=1)
     product = np.prod(p ** pool.power[:, None, None], axis=0)
     product /= product.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(np.exp(pool.of(log_proba)), (linear + product) / 2, rtol=1e-12)
+    np.testing.assert_allclose(np.exp(pool.of(log_proba)), 0.25 * linear + 0.75 * product, rtol=1e-12)
     np.testing.assert_allclose(np.exp(pool.of(log_proba)).sum(axis=1), 1.0, rtol=1e-12)
 
 

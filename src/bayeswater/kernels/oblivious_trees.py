@@ -22,6 +22,9 @@ LEAST_GAIN = 1e-9
 NO_CUT = 2**31 - 1
 """Above every code: all rows stay below."""
 
+ROWS_OF_BLOCK = 2048
+"""Rows that trees are added for at a time: their codes stay in cache."""
+
 
 @compiled_plainly
 def loss_slopes(score, log_prior, labels, weight, loss, slope, curvature):  # type: ignore[no-untyped-def]
@@ -167,18 +170,31 @@ def add_trees(codes, column, cut, order, ranks, slot, step, score):  # type: ign
     slot : (n_columns,), where the codes of a column begin in a row of `ranks`; -1 for a column of numbers
     step : (n_trees, 2^depth, n_classes)
     """
-    leaf = np.zeros(codes.shape[1], np.int32)
-    for tree in range(len(column)):
-        for i in range(len(leaf)):
-            leaf[i] = 0
-        for level in range(column.shape[1]):
-            j, bound = column[tree, level], cut[tree, level]
-            if slot[j] < 0:
-                for i in range(len(leaf)):
-                    leaf[i] = 2 * leaf[i] + (codes[j, i] > bound)
-            else:
-                for i in range(len(leaf)):
-                    leaf[i] = 2 * leaf[i] + (ranks[order[tree], slot[j] + codes[j, i]] > bound)
-        for i in range(len(leaf)):
-            for k in range(score.shape[1]):
-                score[i, k] += step[tree, leaf[i], k]
+    n_columns, n_rows = codes.shape
+    n_block = min(n_rows, ROWS_OF_BLOCK)
+    leaf, place = np.zeros(n_block, np.int32), np.zeros((n_columns, n_block), np.int32)
+    placed_by = np.zeros(n_columns, np.int64)
+    for start in range(0, n_rows, ROWS_OF_BLOCK):
+        n = min(ROWS_OF_BLOCK, n_rows - start)
+        own = score[start : start + n]
+        for j in range(n_columns):
+            placed_by[j] = -1
+        for tree in range(len(column)):
+            for i in range(n):
+                leaf[i] = 0
+            for level in range(column.shape[1]):
+                j, bound = column[tree, level], cut[tree, level]
+                cells, places = codes[j, start : start + n], place[j]
+                if slot[j] < 0:
+                    for i in range(n):
+                        leaf[i] = 2 * leaf[i] + (cells[i] > bound)
+                else:
+                    if placed_by[j] != order[tree]:  # once for all trees of an order
+                        placed_by[j] = order[tree]
+                        for i in range(n):
+                            places[i] = ranks[order[tree], slot[j] + cells[i]]
+                    for i in range(n):
+                        leaf[i] = 2 * leaf[i] + (places[i] > bound)
+            for i in range(n):
+                for k in range(own.shape[1]):
+                    own[i, k] += step[tree, leaf[i], k]

@@ -149,6 +149,9 @@ ENSEMBLE_FIELDS = TABLE_FIELDS | {"families", "numbers", "report"}
 OF_STACK = ("class_count", "temperature", "share", "power", "figures", "of_families")
 """Arrays beside those of the families."""
 
+EARLIER_MULTIPLIED = 0.5
+"""What a pool had of its log-linear one before files said so."""
+
 
 def described_ensemble(model: BayesEnsemble) -> tuple[Document, dict[str, Array]]:
     """Give the document and the arrays of an ensemble."""
@@ -158,6 +161,7 @@ def described_ensemble(model: BayesEnsemble) -> tuple[Document, dict[str, Array]
         "temperature": stack.temperature,
         "share": stack.pool.share,
         "power": stack.pool.power,
+        "multiplied": np.array([stack.pool.multiplied]),
         "figures": np.array(
             [*report.error, *report.log_loss, *report.ece, report.n_rows, report.n_validated, report.n_alone]
         ),
@@ -217,7 +221,7 @@ def _stack(names: Any, arrays: dict[str, Array], reading: EnsembleReading, n_cla
         if dot:
             require(place in own, f"its array {shortened(name)} is of no family")
             own[place][rest] = array
-    require_arrays([name for name in arrays if "." not in name], OF_STACK)
+    require_arrays([name for name in arrays if "." not in name and name != "multiplied"], OF_STACK)
     count = _numbers(arrays["class_count"], (n_classes,), "class counts")
     require(bool((count >= 0).all()), "its class counts are below 0")
     temperature, share, power = (
@@ -234,7 +238,9 @@ def _stack(names: Any, arrays: dict[str, Array], reading: EnsembleReading, n_cla
     )
     words = [committee.n_words for committee in committees if isinstance(committee, WordMember)]
     require(all(n == reading.n_words for n in words), "its words are not those of the texts it reads")
-    return Stack(committees, temperature, Pool(share, power), count)
+    (multiplied,) = _numbers(arrays.get("multiplied", np.array([EARLIER_MULTIPLIED])), (1,), "its pool")
+    require(0 <= multiplied <= 1, "its pool is no mean")
+    return Stack(committees, temperature, Pool(share, power, float(multiplied)), count)
 
 
 def _report(document: Document, arrays: dict[str, Array], stack: Stack) -> EnsembleReport:

@@ -43,7 +43,7 @@ def test_what_takes_two_columns_at_once_is_found_and_told_to_rows_that_are_new()
 def test_no_row_has_a_part_in_what_scores_it(number, own_half):
     table, rng = mixed_rows(240), np.random.default_rng(1)
     member = BoostedMember().learn(table, 3)
-    fold, half = member._parts(table)
+    fold, half = member._parts(table, FOLDS)
     own, codes = np.flatnonzero((fold == number) & (half == own_half)), table.labels.copy()
     codes[own] = rng.permutation(codes[own])
     other = BoostedMember().learn(replace(table, codes=codes), 3)
@@ -62,6 +62,25 @@ def test_the_posterior_is_the_mean_of_the_folds():
     member = BoostedMember().learn(table, 0)
     alone = [np.exp(replace(member, boosters=(one,)).log_posterior(table)) for one in member.boosters]
     np.testing.assert_allclose(np.exp(member.log_posterior(table)), np.mean(alone, axis=0), rtol=1e-12)
+
+
+def test_trees_are_as_deep_as_the_first_fold_wants_and_of_very_many_rows_there_are_few_folds(monkeypatch):
+    table, depths = parity(), []
+
+    def boosted(*given):
+        depths.append(given[-1])
+        return boosters[given[-1]], {6: 2.0, 8: 1.0}[given[-1]]
+
+    boosters = dict.fromkeys(boosted_member.DEPTHS, BoostedMember().learn(table, 0).boosters[0])
+    monkeypatch.setattr(boosted_member, "_boosted", boosted)
+    BoostedMember().learn(table, 0)
+    assert depths == [6] * FOLDS  # 600 rows are too few for more
+    monkeypatch.setattr(boosted_member, "DEEP_ROWS", 600)
+    depths.clear()
+    BoostedMember().learn(table, 0)
+    assert sorted(depths) == [6, *[8] * FOLDS]
+    monkeypatch.setattr(boosted_member, "MANY_TERMS", 600 * 3 * 2 - 1)
+    assert len(BoostedMember().learn(table, 0).boosters) == boosted_member.FEW_FOLDS
 
 
 def test_a_booster_stops_where_the_loss_was_least():
@@ -130,11 +149,13 @@ def test_arrays_give_the_member_back_and_others_are_refused():
 def test_boosted_trees_join_where_rows_are_many_in_the_place_of_others_unless_those_are_asked_for():
     few, many = mixed_rows(100), mixed_rows(1000)
     assert "boosted" not in committees_of("best", None, few)
-    assert {"kdb", "trees-half"} <= committees_of("best", None, few).keys()
+    assert "kdb" in committees_of("best", None, few)
     found = committees_of("best", None, many)
-    assert "boosted" in found and not {"kdb", "trees-half"} & found.keys()
+    assert "boosted" in found and "kdb" not in found
     assert (found["aode"].n_members, committees_of("best", None, few)["aode"].n_members) == (4, 8)
     assert {"kdb", "boosted"} <= committees_of("best", {"kdb": 2}, many).keys()
-    assert {"kdb", "trees-half"} <= committees_of("best", {"boosted": 0}, many).keys()
+    assert "kdb" in committees_of("best", {"boosted": 0}, many)
+    assert "trees-half" in committees_of("best", {"trees-half": 2}, many)
+    assert not any("trees-half" in committees_of("best", None, table) for table in (few, many))
     assert "kdb" not in committees_of("best", {"boosted": 1}, few)
     assert "boosted" not in committees_of("balanced", None, many)

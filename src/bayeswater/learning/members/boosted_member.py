@@ -13,8 +13,8 @@ go; P(k) is counted.
 
 Rows are divided into folds by the hashes of their cells. A booster learns from all folds but its own, and the
 posterior is the mean of theirs. How many trees it has, its own fold says, whose losses stop it. To be honest, a fold is
-cut in two: each half is scored by as many trees as the other half would have. So a row has no part at all in what
-scores it, and every row may validate.
+cut in two: each half is scored by as many trees as the other half would have. So a row has no part in what scores it,
+but that the first fold says how deep all trees are, which is one choice of two; and every row may validate.
 """
 
 from collections.abc import Mapping
@@ -37,13 +37,21 @@ from bayeswater.statistics.sums import ClassCounts
 from bayeswater.structure.tree_splits import first_slots, require_orders
 from bayeswater.typing import Array
 
-FOLDS = 3
+FOLDS, FEW_FOLDS = 6, 3
+MANY_TERMS = 2e6
+"""Terms n_rows n_columns n_classes beyond which there are few folds: of many rows, two thirds tell about as much."""
 
 MOST_TREES, PATIENCE = 500, 40
 """Trees of a booster, at most, and those after which it stops, where none of them lowered the loss of its own fold."""
 
-DEPTH, RATE = 6, 0.15
-"""Questions of a tree, and the part of Newton's step that it goes."""
+DEPTHS, RATE = (6, 8), 0.15
+"""Questions of a tree, one of these numbers, and the part of Newton's step that it goes."""
+
+DEEP_ROWS = 4000
+"""Different rows below which all trees have the least depth: 256 leaves want as many."""
+
+LARGEST_DEPTH = 12
+"""Questions of a tree that a file may hold, at most."""
 
 RIDGE, LEAST_CURVATURE = 0.3, 0.1
 """Curvature that each leaf has beside that of its rows, and that each side of a question is to have."""
@@ -73,10 +81,10 @@ class Booster:
 
     Attributes
     ----------
-    column, cut : (n_trees, DEPTH) int32, the question of each level: whether a code, or its place, lies above the cut
+    column, cut : (n_trees, depth) int32, the question of each level: whether a code, or its place, lies above the cut
     order : (n_trees,) int32, which row of `ranks` has the places of states
     ranks : (n_orders, n_slots) uint32
-    step : (n_trees, 2^DEPTH, n_classes), what a leaf adds to the log-odds
+    step : (n_trees, 2^depth, n_classes), what a leaf adds to the log-odds
     n_trees : (3,), how many say the least loss by the rows of its fold, by their first half, and by their second
     """
 
@@ -127,8 +135,10 @@ class _Scored:
         loss_slopes(self.score, self.log_prior, self.labels, self.weight, self.loss, self.slope, self.curvature)
 
 
-def _boosted(rows: _Scored, stopping: _Scored, half: Array, book: Codebook, rng: np.random.Generator) -> Booster:
-    """Let trees learn from rows, until others, and each half of them (n_stopping,), have no less loss."""
+def _boosted(
+    rows: _Scored, stopping: _Scored, half: Array, book: Codebook, rng: np.random.Generator, depth: int
+) -> tuple[Booster, float]:
+    """Let trees learn from rows, until others, and each half of them (n_stopping,), have no less loss; give that."""
     n_codes, slot, n_classes = book.n_codes, first_slots(book.n_codes, book.n_numbers), len(rows.log_prior)
     parts = [np.flatnonzero(marked) for marked in (half >= 0, half == 0, half == 1)]
     stops = [_Stopping(float(stopping.loss[part].sum())) for part in parts]
@@ -144,9 +154,9 @@ def _boosted(rows: _Scored, stopping: _Scored, half: Array, book: Codebook, rng:
         terms = np.column_stack([rows.slope @ _directions(n_classes, rng), rows.curvature.sum(axis=1)])
         drawn, looked_at = np.flatnonzero(rng.random(len(leaf)) < ROWS_DRAWN), _columns(n_codes, rng)
         first = np.cumsum([0, *n_codes[looked_at].tolist()])
-        column, cut = np.zeros((1, DEPTH), dtype=np.int32), np.zeros((1, DEPTH), dtype=np.int32)
+        column, cut = np.zeros((1, depth), dtype=np.int32), np.zeros((1, depth), dtype=np.int32)
         grow_tree(placed, first, looked_at, drawn, terms, RIDGE, LEAST_CURVATURE, column[0], cut[0], leaf)
-        step = np.zeros((1, 2**DEPTH, n_classes))
+        step = np.zeros((1, 2**depth, n_classes))
         leaf_steps(leaf, rows.slope, rows.curvature, RIDGE, rate, step[0])
         rows.score += step[0, leaf]
         one = Booster(column, cut, np.zeros(1, dtype=np.int32), ranks[-1][None], step, np.ones(3, dtype=np.int64))
@@ -158,14 +168,15 @@ def _boosted(rows: _Scored, stopping: _Scored, half: Array, book: Codebook, rng:
             stop.look(len(trees), float(stopping.loss[part].sum()))
     most = max(stop.n_trees for stop in stops)
     n_orders = ceil(most / TREES_OF_AN_ORDER)
-    return Booster(
-        np.concatenate([np.zeros((0, DEPTH), dtype=np.int32), *(column for column, _, _ in trees[:most])]),
-        np.concatenate([np.zeros((0, DEPTH), dtype=np.int32), *(cut for _, cut, _ in trees[:most])]),
+    booster = Booster(
+        np.concatenate([np.zeros((0, depth), dtype=np.int32), *(column for column, _, _ in trees[:most])]),
+        np.concatenate([np.zeros((0, depth), dtype=np.int32), *(cut for _, cut, _ in trees[:most])]),
         np.arange(most, dtype=np.int32) // TREES_OF_AN_ORDER,
         np.array(ranks[:n_orders], dtype=np.uint32).reshape(n_orders, int(n_codes[slot >= 0].sum())),
-        np.concatenate([np.zeros((0, 2**DEPTH, n_classes)), *(step for _, _, step in trees[:most])]),
+        np.concatenate([np.zeros((0, 2**depth, n_classes)), *(step for _, _, step in trees[:most])]),
         np.array([stop.n_trees for stop in stops]),
     )
+    return booster, stops[0].least
 
 
 def _directions(n_classes: int, rng: np.random.Generator) -> Array:
@@ -215,10 +226,11 @@ class BoostedMember(Committee):
         book = Codebook.of(table.numbers, table.n_states, table.weight, MOST_CODES)
         learned = replace(self, seed=seed, codebook=book, counts=counted_classes(table))
         part = table.take(slice(0, MOST_ROWS))
-        (fold, half), codes = learned._parts(part), learned._codes(part)
+        n_folds = FOLDS if part.numbers.size + part.states.size <= MANY_TERMS / table.n_classes else FEW_FOLDS
+        (fold, half), codes = learned._parts(part, n_folds), learned._codes(part)
         weight = part.weights / max(1.0, part.weights.sum() / MOST_WEIGHT)
 
-        def of_fold(number: int) -> Booster:
+        def of_fold(number: int, depth: int) -> tuple[Booster, float]:
             own, others = np.flatnonzero(fold == number)[:STOPPING_ROWS], np.flatnonzero(fold != number)
             count = np.bincount(part.labels[others], weights=weight[others], minlength=table.n_classes)
             log_prior = Prior.of(count, SMOOTHING).log
@@ -226,9 +238,13 @@ class BoostedMember(Committee):
             def scored(rows: Array) -> _Scored:
                 return _Scored(np.ascontiguousarray(codes[:, rows]), part.labels[rows], weight[rows], log_prior)
 
-            return _boosted(scored(others), scored(own), half[own], book, random_numbers(seed, number))
+            return _boosted(scored(others), scored(own), half[own], book, random_numbers(seed, number), depth)
 
-        return replace(learned, boosters=tuple(ordered_map(of_fold, range(FOLDS))))
+        depths = DEPTHS if len(part) >= DEEP_ROWS else DEPTHS[:1]
+        tried = [*ordered_map(lambda depth: of_fold(0, depth), depths)]
+        best = min(range(len(depths)), key=lambda place: tried[place][1])
+        others = ordered_map(lambda number: of_fold(number, depths[best])[0], range(1, n_folds))
+        return replace(learned, boosters=(tried[best][0], *others))
 
     def plus(self, table: EnsembleTable) -> Self:
         """Count the classes of further rows."""
@@ -269,16 +285,16 @@ class BoostedMember(Committee):
     def honest_log_posterior(self, table: EnsembleTable) -> tuple[Array, Array]:
         """Log posterior of counted rows, by the booster of their fold, as the other half of it stops it."""
         found = self._prior.without(table.labels, table.removed)
-        (fold, half), codes = self._parts(table), self._codes(table)
+        (fold, half), codes = self._parts(table, len(self.boosters)), self._codes(table)
         for number, booster in enumerate(self.boosters):
             for own_half, n_trees in ((0, booster.n_trees[2]), (1, booster.n_trees[1])):
                 own = np.flatnonzero((fold == number) & (half == own_half))
                 found[own] += booster.scores(np.ascontiguousarray(codes[:, own]), self._slot, int(n_trees))
         return log_posterior(found), np.ones(len(table), dtype=np.int64)
 
-    def _parts(self, table: EnsembleTable) -> tuple[Array, Array]:
+    def _parts(self, table: EnsembleTable, n_folds: int) -> tuple[Array, Array]:
         """Divide rows by the hashes of their cells into folds, and these into halves: (n_rows,) each."""
-        part = (hashed(table.hashes ^ hashed(hash_word(self.seed))) % np.uint64(2 * FOLDS)).astype(np.int64)
+        part = (hashed(table.hashes ^ hashed(hash_word(self.seed))) % np.uint64(2 * n_folds)).astype(np.int64)
         return part // 2, part % 2
 
     def _codes(self, table: EnsembleTable) -> Array:
@@ -303,9 +319,11 @@ class BoostedMember(Committee):
             book = Codebook.from_arrays(arrays, n_numbers, n_states)
             count, seed = np.array(arrays["class_count"]), int(arrays["seed"][0])
             names = [part.name for part in fields(Booster)]
-            boosters = tuple(Booster(*(arrays[f"{n}.{name}"] for name in names)) for n in range(FOLDS))
+            n_folds = sum(name.endswith(".n_trees") for name in arrays)
+            boosters = tuple(Booster(*(arrays[f"{n}.{name}"] for name in names)) for n in range(n_folds))
         except (KeyError, IndexError, ValueError, TypeError, OverflowError) as error:
             raise StatisticsError(f"the arrays of a family {cls.kind!r} are not complete: {error}") from None
+        _require(bool(boosters), "there are no trees")
         _require(count.shape == (n_classes,), "class counts are not those of the classes")
         _require(bool(np.isfinite(count).all() and (count >= 0).all()), "class counts are no counts")
         for booster in boosters:
@@ -316,10 +334,12 @@ class BoostedMember(Committee):
 def _require_trees(booster: Booster, book: Codebook, n_classes: int) -> None:
     """Refuse what are no trees on these columns: a kernel goes where they say."""
     column, step, n = booster.column, booster.step, len(booster.column)
+    depth = column.shape[-1]
     kinds = [array.dtype.name for array in (column, booster.cut, booster.order, booster.ranks, step, booster.n_trees)]
     _require(kinds == ["int32", "int32", "int32", "uint32", "float64", "int64"], "numbers are of other kinds")
-    _require(column.shape == booster.cut.shape == (n, DEPTH), "questions are of other shapes")
-    _require(step.shape == (n, 2**DEPTH, n_classes) and bool(np.isfinite(step).all()), "steps are no steps of leaves")
+    _require(column.shape == booster.cut.shape == (n, depth), "questions are of other shapes")
+    _require(depth <= LARGEST_DEPTH, "trees are too deep")
+    _require(step.shape == (n, 2**depth, n_classes) and bool(np.isfinite(step).all()), "steps are no steps of leaves")
     _require(bool(((column >= 0) & (column < book.n_columns)).all()), "questions are of columns that are not there")
     _require(booster.n_trees.shape == (3,), "how many trees there are to be is not said")
     _require(bool(((booster.n_trees >= 0) & (booster.n_trees <= n)).all()), "there are to be more trees than there are")

@@ -3,8 +3,7 @@
     generative   KDB, AODE, Gaussian: P(class, row) alone, Bayesian networks and nothing else beside texts
     balanced     AODE, Gaussian, a linear member, 64 class trees: about what a random forest of 200 trees costs, so
                  where columns are many and rows few there are fewer members of AODE
-    best         all of them, and more of each; from 1000 different rows on boosted trees stand in for KDB and for one
-                 kind of class trees, in half of the time
+    best         all of them, and more of each; from 1000 different rows on boosted trees stand in for KDB
 
 A committee that a table has no columns for is left out: without numbers there are no Gaussians, without texts no
 words, and without anything but texts there is nothing else.
@@ -28,7 +27,7 @@ from bayeswater.learning.members.aode_members import FEW_MEMBERS, AodeMembers
 from bayeswater.learning.members.boosted_member import BoostedMember
 from bayeswater.learning.members.committee import Committee
 from bayeswater.learning.members.gaussian_member import GaussianMember
-from bayeswater.learning.members.kdb_members import KdbMembers
+from bayeswater.learning.members.kdb_members import MOST_PARENTS, KdbMembers
 from bayeswater.learning.members.linear_member import LinearMember
 from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.learning.members.screening import slots_of
@@ -86,8 +85,11 @@ OF_ALL_ROWS = ("gaussian", "words", "linear", "boosted")
 BOOSTED_ROWS = 1000
 """Different rows from which boosted trees learn what others do not: below, the pool is no better for them."""
 
-UNLESS_BOOSTED = frozenset({"kdb", "trees-half"})
+UNLESS_BOOSTED = frozenset({"kdb"})
 """Committees with which a pool of boosted trees is no better, and takes twice as long to fit and to predict."""
+
+IF_NAMED = frozenset({"trees-half"})
+"""Committees without which every pool is as good: they learn if `members` names them."""
 
 
 def has_columns_for(name: str, table: EnsembleTable) -> bool:
@@ -113,6 +115,15 @@ Members work out probabilities from all counts, whereas a forest looks at rows a
 Where one member would have more, in any preset, members look at the columns that tell most.
 """
 
+TERMS_OF_A_ROW = 2**15
+"""Terms that all members of a committee of pairs may add up for a row, about: a forest predicts in such a time.
+
+A committee is left out of which one member would need more, unless it is asked for or the preset is "generative".
+"""
+
+LOOK_UPS = 4 * MOST_PARENTS
+"""Terms in whose time KDB looks a column up."""
+
 SCREENED = 4
 """Members whose pairs of the columns that tell most are as many as these counts."""
 
@@ -124,7 +135,7 @@ def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, 
     committees = PRESETS[preset]
     given = _members_given(members, committees)
     is_boosted = bool(given.get("boosted", "boosted" in committees and len(table) >= BOOSTED_ROWS))
-    needless = UNLESS_BOOSTED if is_boosted else {"boosted"}
+    needless = IF_NAMED | (UNLESS_BOOSTED if is_boosted else {"boosted"})
     chosen = {
         name: committee.of_members(given[name]) if name in given else committee
         for name, committee in committees.items()
@@ -135,14 +146,21 @@ def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, 
             f"members is {members!r}, which leaves no family that can learn from this table; give a member to one of "
             f"{[*committees]}"
         )
-    n_slots = _slots_of_pairs(table, preset)
-    n_bytes = pair_bytes(n_slots or int(slots_of(table).sum()), table.n_classes)
+    n_slots, slots = _slots_of_pairs(table, preset), slots_of(table)
+    n_bytes = pair_bytes(n_slots or int(slots.sum()), table.n_classes)
+    n_looked_at = int(n_slots / slots.mean()) if n_slots else table.n_columns  # about
     is_given, of_rows = bool(given.keys() & OF_PAIRS), 8 * CELLS_OF_A_ROW * (len(table) + ROWS_OF_NO_ROW)
     most = TABLE_BYTES // 4 if is_given else PAIR_BYTES[preset]
     if preset == "balanced" and not is_given:
         most = min(most, max(n_bytes, of_rows))
     for name in OF_PAIRS & chosen.keys():
         enough = FEW_MEMBERS if is_boosted and name not in given else most
+        if not (preset == "generative" or name in given):
+            of_member = table.n_classes * n_looked_at * (LOOK_UPS if name == "kdb" else n_looked_at)
+            enough = min(enough, TERMS_OF_A_ROW // max(1, of_member))
+            if not enough and len(chosen) > 1:
+                del chosen[name]
+                continue
         n_members = max(1, min(most // n_bytes, enough, chosen[name].members_for(table)))
         chosen[name] = replace(chosen[name], n_members=n_members, n_slots=n_slots)  # type: ignore[type-var]
     return chosen
