@@ -107,16 +107,13 @@ def drawn_shapes(model: str, n_shapes: int, most_rows: float, seed: int = SEED) 
     return found
 
 
-def random_shapes(turns: int, n_shapes: int, most_rows: float = ROWS[1], seed: int = SEED) -> Iterator[dict[str, Any]]:
+def random_shapes(calls: int, n_shapes: int, most_rows: float = ROWS[1], seed: int = SEED) -> Iterator[dict[str, Any]]:
     """Give the median and the least ratio of each method over the shapes of a model, and where it is least."""
     for model in DTYPES:
         shapes = drawn_shapes(model, n_shapes, most_rows, seed)
+        found = {shape: Form(str(shape), model, shape.rows).ratios(shape.n_rows, calls) for shape in shapes}
         for method in METHODS:
-            ratios = {}
-            for shape in shapes:
-                form = Form(str(shape), model, shape.rows)
-                form.load(method)
-                ratios[shape] = form.ratio(method, shape.n_rows, turns)
+            ratios = {shape: found[shape][method] for shape in shapes}
             least = min(ratios, key=ratios.__getitem__)
             yield {
                 "model": model,

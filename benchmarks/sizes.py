@@ -1,29 +1,26 @@
-"""Tables of ordinary size: our speed beside scikit-learn's from one row on, in a process that is warm."""
+"""Tables of ordinary size: our speed beside scikit-learn's from one row on, after a few calls in a new process."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from threading import enumerate as threads_at_work
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bayeswater.kernels.compiling import LOADING
 from benchmarks.data import Rows, categories, marks, measurements, texts
 from benchmarks.jobs import LIBRARIES
-from benchmarks.timing import one_thread, ratio_in_turns
+from benchmarks.processes import in_process_of_its_own
+from benchmarks.timing import one_thread, warm_ratio
 
 SIZES = (1, 10, 100, 1_000, 5_000, 10_000, 20_000, 50_000, 200_000)
 METHODS = ("fit", "partial_fit", "predict", "predict_proba")
 LEARNING_ROWS = 1_000
 """Rows that a model has learned from before it is asked for any number of them."""
 
-LOADING_CALLS = {60_000: 1, 10_000: 20}
-"""Calls on tables of so many rows make the process warm: a large one loads loops at once, small ones beside."""
-
-WARM_CALLS = 3
-"""Calls before those that are timed: tables of another kind, or of one row, may take loops that others do not."""
+WARM_CALLS, CALLS = 3, 9
+"""Calls that make a process warm, and those after them that are timed."""
 
 FASTER, SIZES_OF_FASTER = 3.0, (1_000, 50_000)
 """How many times as fast fit and predict_proba have to be, and from how many rows to how many."""
@@ -50,35 +47,24 @@ class Form:
             return lambda: new_model().partial_fit(rows.X, rows.y, classes)
         return partial(getattr(new_model().fit(learned.X, learned.y), method), rows.X)
 
-    @one_thread()
-    def load(self, method: str) -> None:
-        """Make the process warm."""
-        for n_rows, calls in LOADING_CALLS.items():
-            _warm(self.actions(method, n_rows)[0], calls)
-
-    @one_thread()
-    def ratio(self, method: str, n_rows: int, turns: int) -> float:
-        """Time of scikit-learn by ours, once the very call that is timed has loaded what it takes."""
-        ours, theirs = self.actions(method, n_rows)
-        _warm(ours, WARM_CALLS)
-        return ratio_in_turns(ours, theirs, turns)
+    def ratios(self, n_rows: int, calls: int = CALLS) -> dict[str, float]:
+        """Time of scikit-learn by ours of each method, in a process of their own."""
+        return in_process_of_its_own(_ratios, self, n_rows, calls)
 
 
-def _warm(call: Callable[[], Any], calls: int) -> None:
-    """Make some calls, and wait for the threads that they start to load loops."""
-    for _ in range(calls):
-        call()
-        for thread in threads_at_work():
-            if thread.name == LOADING:
-                thread.join()
+@one_thread()
+def _ratios(form: Form, n_rows: int, calls: int) -> dict[str, float]:
+    os.environ["BAYESWATER_COMPILE"] = "1"  # as users have it
+    return {method: warm_ratio(*form.actions(method, n_rows), WARM_CALLS, calls) for method in METHODS}
 
 
 def _made(make: Callable[..., Rows], change: Callable[[Any], Any], **shape: Any) -> Callable[[int], Rows]:
-    def made(n_rows: int) -> Rows:
-        rows = make(n_rows, **shape)
-        return Rows(change(rows.X), rows.y)
+    return partial(_changed, make, change, **shape)
 
-    return made
+
+def _changed(make: Callable[..., Rows], change: Callable[[Any], Any], n_rows: int, **shape: Any) -> Rows:
+    rows = make(n_rows, **shape)
+    return Rows(change(rows.X), rows.y)
 
 
 def _frame(X: Any) -> pd.DataFrame:
@@ -107,12 +93,12 @@ FORMS = (
 )
 
 
-def sizes(turns: int, n_rows: Sequence[int] = SIZES) -> Iterator[dict[str, Any]]:
+def sizes(n_rows: Sequence[int] = SIZES) -> Iterator[dict[str, Any]]:
     """Ratios of all forms at every size: 20 columns (or words a row) and 5 classes."""
     for form in FORMS:
+        found = {n: form.ratios(n) for n in n_rows}
         for method in METHODS:
-            form.load(method)
-            ratios = {n: form.ratio(method, n, turns) for n in n_rows}
+            ratios = {n: found[n][method] for n in n_rows}
             yield {
                 "table": form.name,
                 "method": method,
@@ -137,18 +123,13 @@ OF_SHAPE: dict[str, Callable[[int, int], Callable[[int], Rows]]] = {
 }
 
 
-def shapes(turns: int, n_rows: Sequence[int] = OTHER_SIZES) -> Iterator[dict[str, Any]]:
+def shapes(n_rows: Sequence[int] = OTHER_SIZES) -> Iterator[dict[str, Any]]:
     """The least ratio of each method at every size, over all numbers of columns and classes, and where it is."""
     for model, make in OF_SHAPE.items():
+        found = {(n, *shape): Form(model, model, make(*shape)).ratios(n) for n in n_rows for shape in OTHER_SHAPES}
         for method in METHODS:
             record: dict[str, Any] = {"model": model, "method": method}
-            Form(model, model, make(20, 5)).load(method)
-            for n in n_rows:
-                ratio = {s: Form(model, model, make(*s)).ratio(method, n, turns) for s in OTHER_SHAPES}
-                columns, classes = least = min(ratio, key=ratio.__getitem__)
-                record[f"{n:,} rows"] = f"{ratio[least]:.3g} ({columns} x {classes})"
-                record["reached"] = record.get("reached", True) and ratio[least] >= 1.0
-            yield {
-                **{title: cell for title, cell in record.items() if title != "reached"},
-                "reached": record["reached"],
-            }
+            least = {n: min((found[n, *shape][method], shape) for shape in OTHER_SHAPES) for n in n_rows}
+            for n, (ratio, (columns, classes)) in least.items():
+                record[f"{n:,} rows"] = f"{ratio:.3g} ({columns} x {classes})"
+            yield record | {"reached": all(ratio >= 1.0 for ratio, _ in least.values())}

@@ -42,22 +42,17 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-TURN = 1e-3
-"""Seconds that a turn of ours lasts at least: shorter calls are repeated."""
-
-
-def ratio_in_turns(ours: Callable[[], Any], theirs: Callable[[], Any], turns: int) -> float:
-    """Median over turns of the time of `theirs` by that of `ours`, after one call of each that is not counted.
+def warm_ratio(ours: Callable[[], Any], theirs: Callable[[], Any], warm_calls: int, calls: int) -> float:
+    """Median time of `theirs` by that of `ours`: of single calls in turns, after some that are not counted.
 
     It is the time of the processor: what others do on the machine is not part of it.
     """
-    ours(), theirs()
-    calls = 1 + int(TURN / _processor_seconds(ours, 1))
-    return median(_processor_seconds(theirs, calls) / _processor_seconds(ours, calls) for _ in range(turns))
+    seconds = [(_processor_seconds(theirs), _processor_seconds(ours)) for _ in range(warm_calls + calls)][warm_calls:]
+    of_theirs, of_ours = zip(*seconds, strict=True)
+    return median(of_theirs) / median(of_ours)
 
 
-def _processor_seconds(action: Callable[[], Any], calls: int) -> float:
+def _processor_seconds(action: Callable[[], Any]) -> float:
     start = process_time()
-    for _ in range(calls):
-        action()
+    action()
     return process_time() - start

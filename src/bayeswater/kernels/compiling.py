@@ -36,7 +36,7 @@ To load one takes a quarter of a second, where it was compiled before, and to co
 process that has little to do NumPy is done by then.
 """
 
-CALLS_OF_A_KIND, LOAD_AGAIN_AFTER = 3, 100_000
+CALLS_OF_A_KIND, LOAD_AGAIN_AFTER = 3, 60_000
 """Calls of models that need a loop, and cells that NumPy has answered for in all, before the last of them loads it."""
 
 CELLS_OF_A_CALL = 500

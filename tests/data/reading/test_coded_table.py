@@ -60,6 +60,17 @@ def test_a_frame_of_one_plain_kind_is_read_as_its_array(kind):
     assert (states(table), codes(table)) == (states(of_array), codes(of_array))
 
 
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+@pytest.mark.parametrize(("largest", "read"), [(255, "uint8"), (256, "uint16"), (2**16, "int32")])
+def test_floats_that_are_codes_become_integers_no_wider_than_they_need_to_be(kind, largest, read):
+    X = np.zeros((40_000, 3), dtype=kind)
+    X[-1] = [1, 2, largest]
+    table = encode(X)
+    assert table.codes.dtype == np.dtype(read)
+    assert states(table) == [range(2), range(3), range(largest + 1)]
+    assert codes(table)[-1] == [1, 2, largest]
+
+
 @pytest.mark.parametrize("cell", [1.5, np.nan])
 def test_a_cell_that_is_no_code_leaves_the_others_as_they_are(cell):
     X = np.array([[0.0, 2.0], [cell, 1.0]])

@@ -134,7 +134,7 @@ def encode_categories(X: Any, rules: Rules) -> CodedTable:
         require_width(X.shape[1], None if rules.known is None else len(rules.known), rules.model)
         names = _names(rules, own_names, X.shape[1])
         if rules.known is None or rules.known.is_coded:
-            whole = X if X.dtype.kind in "iu" else _few_codes(X)
+            whole = X if X.dtype.kind in "iu" else _float_codes(X)
             if whole is not None:
                 return _whole_matrix(whole, names, rules)
         sources = [X[:, j] for j in range(X.shape[1])]
@@ -175,12 +175,21 @@ def _as_array(X: Any, model: str) -> tuple[Array, Sequence[str] | None]:
     return matrix.values, matrix.names
 
 
-def _few_codes(X: Array) -> Array | None:
-    """Give a small table of floats as integers, where all of them are codes; a large one would be copied."""
-    if X.dtype.kind != "f" or worth_compiling(X.size) or not (X.min() >= 0 and X.max() <= LARGEST_CODE[4]):
+CELLS_TOGETHER = 65_536
+"""Cells that are changed at a time: they are still in the cache when they are looked at again."""
+
+
+def _float_codes(X: Array) -> Array | None:
+    """Give floats as integers no wider than they need to be, where all of them are codes."""
+    if X.dtype.kind != "f" or not (X.min() >= 0 and (top := X.max()) <= LARGEST_CODE[4]):
         return None
-    codes = X.astype(np.int32)
-    return codes if (codes == X).all() else None
+    kind = next(kind for kind in (np.uint8, np.uint16, np.int32) if top <= LARGEST_CODE[np.dtype(kind).itemsize])
+    codes = np.empty_like(X, dtype=kind, subok=False)
+    for rows in row_blocks(len(X), max(1, CELLS_TOGETHER // X.shape[1])):
+        codes[rows] = X[rows]
+        if not (codes[rows] == X[rows]).all():
+            return None
+    return codes
 
 
 def _whole_matrix(X: Array, names: Sequence[str], rules: Rules) -> CodedTable:
