@@ -1,6 +1,7 @@
 """What every law keeps: sums merge and come apart, rows are left out, models are stored, drawn from and explained."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -50,6 +51,12 @@ def test_every_family_has_cells_here_and_a_law_of_its_own():
     keys = [law.key for law in LAWS]
     assert len(keys) == len(set(keys))
     assert all(law_of(family).families.count(family) == 1 for family in FAMILIES)
+
+
+@pytest.mark.parametrize("place", ["src/bayeswater/cli/options.py", "docs/naive_bayes.md", "docs/zh/naive_bayes.md"])
+def test_every_family_is_named_where_a_user_looks_for_it(place):
+    text = (Path(__file__).parents[2] / place).read_text(encoding="utf-8")
+    assert not [family for family in FAMILIES if family not in text]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
