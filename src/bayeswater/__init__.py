@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from bayeswater.models.semi_naive.aode import A2DE, AODE
     from bayeswater.models.semi_naive.kdb import KDB, SKDB
     from bayeswater.models.semi_naive.tan import SPODE, TAN
+    from bayeswater.models.structures.blanket_learning import learn_blanket
     from bayeswater.models.structures.bootstrapping import bootstrap_structure
     from bayeswater.models.structures.cross_validation import cross_validate_structure
     from bayeswater.models.structures.independence_testing import independence_test
@@ -103,6 +104,7 @@ _HOMES = {
     "models.semi_naive.aode": ("A2DE", "AODE"),
     "models.semi_naive.kdb": ("KDB", "SKDB"),
     "models.semi_naive.tan": ("SPODE", "TAN"),
+    "models.structures.blanket_learning": ("learn_blanket",),
     "models.structures.bootstrapping": ("bootstrap_structure",),
     "models.structures.cross_validation": ("cross_validate_structure",),
     "models.structures.independence_testing": ("independence_test",),
@@ -181,6 +183,7 @@ __all__ = [
     "export",
     "independence_test",
     "latent_classes",
+    "learn_blanket",
     "learn_hidden",
     "learn_structure",
     "load",

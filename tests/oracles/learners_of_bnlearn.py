@@ -25,8 +25,11 @@ THEIRS = {
     "iamb_fdr": "iamb_fdr",
     "si_hiton_pc": "si_hiton_pc",
     "rsmax2": "rsmax2",
+    "fast_iamb": "fast_iamb",
+    "hpc": "hpc",
+    "h2pc": "h2pc",
 }
-FEWER_TABLES = {"iamb_fdr": 3, "si_hiton_pc": 3, "rsmax2": 3}
+FEWER_TABLES = {"iamb_fdr": 3, "si_hiton_pc": 3, "rsmax2": 3, "fast_iamb": 3, "hpc": 3, "h2pc": 3}
 
 
 class Learned(NamedTuple):
@@ -60,7 +63,9 @@ def main(n_tables: int = 12, crossings: int = 10) -> None:
                     continue
                 told = [required, forbidden]
                 settings: dict[str, Any] = {"test": "mi", "alpha": SIGNIFICANCE}
-                if method in ("mmhc", "rsmax2"):
+                if method in ("mmpc", "si_hiton_pc", "hpc"):
+                    settings["undirected"] = False
+                if method in ("mmhc", "h2pc", "rsmax2"):
                     settings = {"restrict_args": settings, "maximize_args": {"score": "bic"}}
                 if method == "aracne":
                     told, settings = [own + [arc[::-1] for arc in own] for own in told], {}

@@ -13,14 +13,18 @@ from tests.oracles.pc_of_bnlearn import NAMES, rows
 from tests.structure.test_pc_stable import PerfectTest, sparse_dag
 
 from bayeswater.errors import ParameterError
-from bayeswater.structure.blankets import BLANKETS, by_blankets, nearby
+from bayeswater.structure.blankets import BLANKETS, NEAR, by_blankets, nearby
 from bayeswater.structure.blankets import TestAnswers as Answers
 from bayeswater.structure.dag import Dag, skeleton
 from bayeswater.structure.equivalence import equivalence_class
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.local_scores import LocalScores
+from bayeswater.structure.pc_stable import pc_stable
 from bayeswater.structure.scores import Score
-from bayeswater.structure.search import search
+from bayeswater.structure.search import BY_TESTS, search
+
+BOTH_DIRECTED = ("mmpc", 3, "ac ce fc", "cg ge fe")
+"""Tests that contradict one another: either way b -- g makes a cycle or a v-structure, and bnlearn leaves it so."""
 
 
 @cache
@@ -41,17 +45,17 @@ def test_the_graph_is_that_of_bnlearn(method):
         required, forbidden, arcs = (list(map(tuple, listed.split())) for listed in case[2:5])
         known = Knowledge.of(NAMES, required, forbidden)
         left = search(scores_of(case.table), known, method)
-        if method in ("mmhc", "rsmax2"):
+        if method in ("mmhc", "h2pc", "rsmax2"):
             assert set(graph(left.parents).edges()) == set(arcs), case
             continue
         ours = {*left.pattern.directed(), *left.pattern.undirected()}
-        if method in ("mmpc", "si_hiton_pc", "aracne"):  # bnlearn's are without directions
+        if method == "aracne" or case[:4] == BOTH_DIRECTED:  # ARACNE of bnlearn is without directions
             assert {frozenset(arc) for arc in ours} == {frozenset(arc) for arc in arcs}, case
         else:
             assert ours == {(a, b) for a, b in arcs if (b, a) not in arcs or a < b}, case
 
 
-@pytest.mark.parametrize("method", BLANKETS)
+@pytest.mark.parametrize("method", NEAR)
 @given(seed=st.integers(0, 2**16), n=st.integers(2, 6))
 def test_perfect_tests_and_true_knowledge_leave_the_members_of_the_class_that_keep_to_it(method, seed, n):
     rng = np.random.default_rng(seed)
@@ -60,18 +64,18 @@ def test_perfect_tests_and_true_knowledge_leave_the_members_of_the_class_that_ke
     required = [arc for arc in sorted(edges) if rng.random() < 0.2]
     forbidden = [arc for arc in permutations(NAMES[:n], 2) if arc not in edges and rng.random() < 0.2]
     known = Knowledge.of(NAMES[:n], required, forbidden)
-    parents = by_blankets(PerfectTest(dag), known, 0.05, method)[0].extension(known)
+    parents = by_blankets(Answers(PerfectTest(dag), 0.05), known, method)[0].extension(known)
     assert equivalence_class(graph(parents, dag.names), known) == equivalence_class(dag, known)
 
 
 @given(seed=st.integers(0, 2**16), n=st.integers(2, 6))
 def test_perfect_tests_leave_mmhc_the_arcs_of_the_true_graph_either_way(seed, n):
     dag = sparse_dag(n, np.random.default_rng(seed))
-    near, _ = nearby(PerfectTest(dag), Knowledge.of(NAMES[:n]), 0.05)
+    near, _ = nearby(Answers(PerfectTest(dag), 0.05), Knowledge.of(NAMES[:n]))
     assert [frozenset(np.flatnonzero(own).tolist()) for own in near] == list(skeleton(dag).neighbours)
 
 
-@pytest.mark.parametrize("method", BLANKETS)
+@pytest.mark.parametrize("method", NEAR)
 @pytest.mark.parametrize("seed", range(10))
 def test_tests_that_contradict_one_another_still_leave_a_graph_without_a_cycle(method, seed):
     rng = np.random.default_rng(seed)
@@ -82,8 +86,11 @@ def test_tests_that_contradict_one_another_still_leave_a_graph_without_a_cycle(m
         def p_value(self, x, y, given=()):
             return rng.random() * 0.08
 
+        def rows_for_a_cell(self, x, y, given=()):
+            return np.inf
+
     known = Knowledge.of(NAMES, required=[("a", "b")], forbidden=[("c", "d"), ("d", "c"), ("e", "f")])
-    left, n_tests = by_blankets(RandomTest(), known, 0.05, method)
+    left, n_tests = by_blankets(Answers(RandomTest(), 0.05), known, method)
     parents = left.extension(known)
     assert is_acyclic(parents) and n_tests > 0
     assert 0 in parents[1]
@@ -118,16 +125,48 @@ def test_where_tests_lead_iamb_fdr_round_in_a_circle_the_last_that_moved_stays_w
 def test_who_may_not_be_joined_is_no_candidate_for_parents_and_children(method):
     # 1 would part 2 from 0, and 0 from 2
     test = OneWayTest((0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1))
-    near, _ = nearby(
-        test, Knowledge.of("abc", forbidden=[tuple(arc) for arc in ("ab", "ba", "bc", "cb")]), 0.05, method=method
-    )
+    known = Knowledge.of("abc", forbidden=[tuple(arc) for arc in ("ab", "ba", "bc", "cb")])
+    near, _ = nearby(Answers(test, 0.05), known, method)
     assert list(zip(*np.nonzero(near), strict=True)) == [(0, 2), (2, 0)]
 
 
 def test_the_only_member_of_a_blanket_is_a_neighbour_without_a_further_test():
     test = OneWayTest((0, 1, 2), (0, 2), (0, 2, 1), (1, 0))
-    near, _ = nearby(test, Knowledge.of("abc"), 0.05, method="grow_shrink")
+    near, _ = nearby(Answers(test, 0.05), Knowledge.of("abc"), "grow_shrink")
     assert list(zip(*np.nonzero(near), strict=True)) == [(0, 1), (1, 0)]
+
+
+def test_no_test_is_given_more_than_so_many():
+    asked = []
+
+    class Test:
+        is_symmetric = True
+
+        def p_value(self, x, y, given=()):
+            asked.append(len(given))
+            return 0.01
+
+        def rows_for_a_cell(self, x, y, given=()):
+            return np.inf
+
+    for most in range(3):
+        for method in NEAR:
+            asked.clear()
+            by_blankets(Answers(Test(), 0.05, max_given=most), Knowledge.of(NAMES), method)
+            assert max(asked) <= most + 1, method  # one more: what a blanket grows by, or a child that is given always
+        asked.clear()
+        pc_stable(Test(), Knowledge.of(NAMES), 0.05, max_given=most)
+        assert max(asked) == most
+
+
+@pytest.mark.parametrize("restrict", BY_TESTS)
+def test_a_climb_stays_among_the_arcs_of_any_search_by_tests(restrict):
+    known = Knowledge.of(NAMES)
+    near = search(scores_of(0), known, restrict).pattern
+    joined = {frozenset(arc) for arc in (*near.directed(), *near.undirected())}
+    for maximize in ("hill_climb", "tabu"):
+        found = graph(search(scores_of(0), known, "rsmax2", restrict=restrict, maximize=maximize).parents)
+        assert {frozenset(arc) for arc in found.edges()} <= joined
 
 
 def test_what_only_tests_takes_no_most_parents_and_ends_with_its_time():

@@ -1,5 +1,6 @@
 """Tests of independence against SciPy, R's bnlearn and laws."""
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.stats import chi2, chi2_contingency, pearsonr
@@ -7,7 +8,13 @@ from tests.oracles.chained_rows import chained_rows
 from tests.oracles.tests_of_bnlearn import answers, numbers, states
 
 from bayeswater.errors import DataError, ParameterError
-from bayeswater.structure.independence import TESTS_OF_NUMBERS, IndependenceTest, correlation_departure
+from bayeswater.structure.independence import (
+    TESTS_OF_NUMBERS,
+    IndependenceTest,
+    chi_squared_tail,
+    correlation_departure,
+    departure_of_correlation,
+)
 
 
 @pytest.mark.parametrize(("kind", "lambda_"), [("g2", "log-likelihood"), ("chi2", "pearson")])
@@ -94,3 +101,21 @@ def test_what_is_told_exactly_depends_wholly_or_not_at_all(kind):
     assert correlation_departure(kind, x, np.full(9, 0.1), np.empty((9, 0))).p_value == 1.0
     with pytest.raises(DataError, match="needs more than"):
         correlation_departure(kind, x[:3], x[:3], np.zeros((3, 1)))
+
+
+@pytest.mark.parametrize(("degrees", "statistic"), [(6, 1464.866), (1, 1430.0), (7, 1480.0), (30, 1600.0)])
+def test_p_values_go_on_to_the_least_number_that_a_float_holds(degrees, statistic):
+    exact = mpmath.gammainc(mpmath.mpf(degrees) / 2, mpmath.mpf(statistic) / 2, regularized=True)
+    assert chi_squared_tail(degrees, statistic) == pytest.approx(float(exact), rel=1e-6, abs=5e-324)
+    degrees, t = 3000.0, 42.9
+    share = mpmath.mpf(degrees) / (degrees + mpmath.mpf(t) ** 2)
+    exact = mpmath.betainc(degrees / 2, 0.5, 0, share, regularized=True)
+    found = departure_of_correlation("cor", t / np.sqrt(degrees + t * t), degrees + 2, degrees).p_value
+    assert found == pytest.approx(float(exact), rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["mi-adf", "x2-adf"])
+def test_what_is_told_by_the_others_leaves_no_degree_of_freedom_and_is_independent(kind):
+    codes = np.repeat([[0, 0, 1], [0, 1, 0], [0, 1, 1]], 30, axis=1)  # given z, x or y has one state
+    found = IndependenceTest(codes[[0, 1, 2]] * [[0], [1], [1]], np.array([2, 2, 2]), kind).departure(0, 1, [2])
+    assert found == (0.0, 0.0, 1.0)

@@ -43,7 +43,7 @@ def test_a_text_is_read_as_nodes_and_edges(text, nodes, edges):
         ("a -- b", "an arrow, -> or <-, is needed between two names, and not '--'", 1, 3),
         ("a <-> b", "an edge has one direction", 1, 3),
         ("a -> b\nc, d -> b", "',' means nothing here", 2, 2),
-        ("[a][b|a]", "'[' means nothing here", 1, 1),  # as bnlearn writes a -> b
+        ("{a}", "'{' means nothing here", 1, 1),  # as bnlearn writes a -> b
         ("a|b -> c", "'|' means nothing here", 1, 2),
         ("{a b} -> c", "'{' means nothing here", 1, 1),  # as Graphviz writes a -> c; b -> c
         ('a -> "b', "a quote is opened and not closed", 1, 6),
@@ -88,3 +88,16 @@ def test_any_text_is_read_or_refused_with_a_place(text):
         Dag.parse(text)
     except ParameterError as error:
         assert re.search(r"line \d+, column \d+|form a cycle", str(error))
+
+
+def test_model_strings_of_bnlearn_are_graphs():
+    dag = Dag.parse(" [asia][smoke][tub|asia][lung|smoke]\n[either|tub:lung] ")
+    assert dag == Dag.parse("asia; smoke; asia -> tub; smoke -> lung; tub -> either; lung -> either")
+    for wrong, told in (
+        ("[a][b|c]", "'c' has no bracket"),
+        ("[a][a]", "more than once"),
+        ("[a] b", "needs? \\[node\\]|has \\[node\\]"),
+        ("[a|b][b|a]", "cycle"),
+    ):
+        with pytest.raises(ParameterError, match=told):
+            Dag.parse(wrong)

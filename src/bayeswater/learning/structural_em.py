@@ -23,7 +23,16 @@ from bayeswater.structure.hill_climbing import Parents
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.local_scores import LocalScores
 from bayeswater.structure.scores import Score
-from bayeswater.structure.search import BY_TESTS, TIME_IS_UP, Progress, Search, SearchClock, search, settled
+from bayeswater.structure.search import (
+    BY_TESTS,
+    RESTRICTED_BY,
+    TIME_IS_UP,
+    Progress,
+    Search,
+    SearchClock,
+    search,
+    settled,
+)
 from bayeswater.typing import Array
 
 DRAWS = 3
@@ -278,7 +287,7 @@ def find_graph(
         ),
         start=knowledge.start if start is None else start,
         weight=weight,
-        weigh_copies=method in (*BY_TESTS, "mmhc", "rsmax2"),
+        weigh_copies=method in (*BY_TESTS, *RESTRICTED_BY, "rsmax2"),
         seed=seed,
         watch=clock.step,
     )

@@ -7,17 +7,20 @@ The Markov blanket of x are its parents, its children and their other parents: g
 | grow_shrink | any that depends on x given the blanket so far joins; then any that does not leaves (Margaritis 2003) |
 | iamb | each time the one that depends most joins; in the end others leave (Tsamardinos et al. 2003) |
 | inter_iamb | the same, and others leave after each that joins |
+| fast_iamb | all join that depend, the strongest first, while rows are enough for a test; then others leave |
 | iamb_fdr | as many join as hold the expected share of false members below the significance (Pena 2008) |
+| hpc | parents and children alone: small tests find who may be near x, and iamb_fdr looks among these |
 | si_hiton_pc | parents and children alone: the strongest joins first, if no set of those so far parts it from x |
 | mmpc | parents and children alone: that one joins whose weakest dependence, given any of those so far, is strongest |
 
-MMPC is by Tsamardinos, Brown and Aliferis (2006), SI-HITON-PC by Aliferis et al. (2010). In both, those leave in the
-end whom a set of the others parts from x.
+MMPC is by Tsamardinos, Brown and Aliferis (2006), SI-HITON-PC by Aliferis et al. (2010): in both, those leave in the
+end whom a set of the others parts from x. HPC is by Gasse, Aussem and Elghazel (2014), Fast-IAMB by Yaramakala and
+Margaritis (2005).
 
 Two are near each other where each is in the blanket of the other. Those whom a set out of the smaller blanket parts are
 no neighbours. Then a -> c <- b where a and b are not joined, both are joined to c, and no set with c in it, the others
-out of the smaller blanket, parts a and b. All else, and what is found of parents and children alone, is directed as in
-`structure.pc_stable`.
+out of the smaller blanket, parts a and b. All else is directed as in `structure.pc_stable`. Parents and children tell
+not of blankets: who is joined to them stands for these.
 
 As in R's bnlearn, the last that joins the blanket of IAMB stays, the only member of a blanket is a neighbour without a
 further test, and where neighbours are required, MMPC begins with sets that have the last of them. Where tests
@@ -28,7 +31,7 @@ ARACNE joins all pairs, and takes of any three the one of least mutual informati
 nothing of directions: what is known gives them, or else the order of the columns.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, combinations
 
@@ -36,9 +39,9 @@ import numpy as np
 
 from bayeswater.kernels.remainders import ROUNDING
 from bayeswater.structure.equivalence import PartlyDirected
-from bayeswater.structure.independence import PairTest
+from bayeswater.structure.independence import ROWS_FOR_A_CELL, PairTest
 from bayeswater.structure.knowledge import Knowledge
-from bayeswater.structure.pc_stable import Partings, Watch, direct, tested_v_structures
+from bayeswater.structure.pc_stable import Watch, direct, pc_stable
 from bayeswater.typing import Array
 
 Near = list[set[int]]
@@ -47,11 +50,15 @@ Near = list[set[int]]
 
 @dataclass
 class TestAnswers:
-    """What tests say at a significance, each asked once; when time is up, nothing depends on anything."""
+    """What tests say at a significance, each asked once; when time is up, nothing depends on anything.
+
+    Blankets grow, and sets that may part two are taken, up to `max_given` variables.
+    """
 
     test: PairTest
     significance: float
     watch: Watch = lambda: True
+    max_given: float = np.inf
     of: dict[tuple[int, int, frozenset[int]], float] = field(default_factory=dict)
 
     def p_value(self, x: int, y: int, given: set[int]) -> float:
@@ -72,16 +79,16 @@ class TestAnswers:
     def weakest(self, x: int, y: int, among: set[int], always: set[int]) -> float:
         """Find the largest p-value given any set of some variables, and others always; one that parts will do."""
         largest = 0.0
-        for own in subsets(among):
+        for own in subsets(among, self.max_given):
             largest = max(largest, self.p_value(x, y, always | set(own)))
             if largest > self.significance:
                 break
         return largest
 
 
-def subsets(nodes: set[int]) -> Iterator[tuple[int, ...]]:
-    """All sets of some nodes, the smallest first."""
-    return chain.from_iterable(combinations(sorted(nodes), size) for size in range(len(nodes) + 1))
+def subsets(nodes: set[int], most: float) -> Iterator[tuple[int, ...]]:
+    """All sets of some nodes, of so many at most, the smallest first."""
+    return chain.from_iterable(combinations(sorted(nodes), size) for size in range(int(min(len(nodes), most)) + 1))
 
 
 Blanket = Callable[[TestAnswers, int, list[int], set[int]], set[int]]
@@ -91,7 +98,10 @@ Blanket = Callable[[TestAnswers, int, list[int], set[int]], set[int]]
 def grow_shrink(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> set[int]:
     """Let any variable join that depends, and then any leave that does not."""
     blanket, joined = set(fixed), list[int]()
-    while (new := next((y for y in others if y not in blanket and ask.depend(x, y, blanket)), None)) is not None:
+    while len(blanket) <= ask.max_given:
+        new = next((y for y in others if y not in blanket and ask.depend(x, y, blanket)), None)
+        if new is None:
+            break
         blanket.add(new)
         joined.append(new)
     while (old := next((y for y in joined if not ask.depend(x, y, blanket - {y})), None)) is not None:
@@ -103,7 +113,7 @@ def grow_shrink(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) ->
 def iamb(ask: TestAnswers, x: int, others: list[int], fixed: set[int], *, inter: bool = False) -> set[int]:
     """Let the variable join that depends most, one after the other; others leave in the end, or each time."""
     blanket, joined, been = set(fixed), list[int](), {frozenset(fixed)}
-    while free := [y for y in others if y not in blanket]:
+    while len(blanket) <= ask.max_given and (free := [y for y in others if y not in blanket]):
         new = min(free, key=lambda y: ask.p_value(y, x, blanket))
         if not ask.depend(new, x, blanket):
             break
@@ -124,26 +134,48 @@ def inter_iamb(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> 
     return iamb(ask, x, others, fixed, inter=True)
 
 
-def iamb_fdr(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> set[int]:
+def fast_iamb(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> set[int]:
+    """IAMB in which all join at once that depend, as long as rows are enough for a test."""
+    blanket, joined, been, enough = set(fixed), list[int](), list[set[int]](), True
+    free = [y for y in others if y not in fixed]
+    while enough and free and blanket not in been and len(blanket) <= ask.max_given:
+        been.append(set(blanket))
+        strength = {y: ask.p_value(y, x, blanket) for y in free}
+        for y in sorted((y for y in free if strength[y] <= ask.significance), key=strength.__getitem__):
+            enough = ask.test.rows_for_a_cell(x, y, sorted(blanket)) >= ROWS_FOR_A_CELL
+            if not enough or len(blanket) > ask.max_given:
+                break
+            blanket.add(y)
+            joined.append(y)
+        n_joined = len(joined)
+        _leave(ask, x, blanket, joined)
+        free = [y for y in free if y not in blanket]
+        enough = enough or len(joined) < n_joined
+    return blanket
+
+
+def iamb_fdr(ask: TestAnswers, x: int, others: list[int], fixed: set[int], begin: Iterable[int] = ()) -> set[int]:
     """IAMB whose bound on p-values holds the expected share of false members below the significance."""
-    blanket, been, last, barred = set(fixed), list[set[int]](), -1, set(fixed)
+    blanket, been, last, barred = fixed.union(begin), list[set[int]](), -1, set(fixed)
     price = len(others) * sum(1 / k for k in range(1, len(others) + 1))  # whatever tests depend on each other
-    while True:
+    while len(blanket) <= ask.max_given:
         if blanket in been:  # tests that contradict one another lead round in a circle: no more of the last that moved
             blanket ^= {last}
             barred.add(last)
             been.pop()
         been.append(set(blanket))
-        ranked = sorted((ask.p_value(x, y, blanket - {y}), y) for y in others)
-        passed = {y for rank, (p, y) in enumerate(ranked, 1) if p * price / rank <= ask.significance}
-        order = [y for _, y in ranked if y not in barred and y != last]
+        strength = {y: ask.p_value(x, y, blanket - {y}) for y in others}
+        ranked = sorted(others, key=strength.__getitem__)
+        passed = {y for rank, y in enumerate(ranked, 1) if strength[y] * price / rank <= ask.significance}
+        order = [y for y in ranked if y not in barred and y != last]
         if old := [y for y in order if y in blanket and y not in passed]:
             last = old[-1]
         elif new := [y for y in order if y not in blanket and y in passed]:
             last = new[0]
         else:
-            return blanket
+            break
         blanket ^= {last}
+    return blanket
 
 
 def _leave(ask: TestAnswers, x: int, blanket: set[int], joined: list[int]) -> None:
@@ -158,7 +190,7 @@ def mmpc(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> set[in
     """Let the variable join whose weakest dependence on x is the strongest."""
     found, last = set(fixed), set(sorted(fixed)[-1:])
     free = {y: ask.weakest(y, x, found - last, last) for y in others if y not in found}
-    while free := {y: p for y, p in free.items() if p <= ask.significance}:
+    while len(found) <= ask.max_given and (free := {y: p for y, p in free.items() if p <= ask.significance}):
         new = min(free, key=free.__getitem__)
         del free[new]
         free = {y: max(p, ask.weakest(y, x, found, {new})) for y, p in free.items()}
@@ -171,21 +203,86 @@ def hiton(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> set[i
     found = set(fixed)
     free = {y: ask.p_value(y, x, set()) for y in others if y not in found}
     for y in sorted((y for y, p in free.items() if p <= ask.significance), key=free.__getitem__):
-        if ask.weakest(x, y, found, set()) <= ask.significance:
+        if len(found) <= ask.max_given and ask.weakest(x, y, found, set()) <= ask.significance:
             found.add(y)
     return {y for y in found if y in fixed or ask.weakest(x, y, found - {y}, set()) <= ask.significance}
+
+
+def hpc(ask: TestAnswers, x: int, others: Sequence[list[int]], fixed: Near) -> set[int]:
+    """Find parents and children of x, or by those that have x for one; `others` and `fixed` are of every variable."""
+    strength, parted_by = _may_be_near(ask, x, others[x], fixed[x])
+    near = list(strength)
+    beside = _may_share_a_child(ask, x, near, parted_by, len(others)) if len(near) > 1 else []
+    if len(near) + len(beside) <= 2:
+        return set(near)
+    strongest = sorted(near, key=strength.__getitem__)[:2]
+    among = [x, *near, *beside]
+
+    def found(y: int) -> set[int]:
+        known = fixed[y] & set(among)
+        blanket = iamb_fdr(ask, y, [z for z in among if z != y], known, strongest)
+        return known | {
+            z
+            for z in blanket.intersection(others[y]) - known
+            if (y == x or x in blanket) and ask.weakest(y, z, blanket - {z}, set()) <= ask.significance
+        }
+
+    own = found(x)
+    return own | {y for y in near if y not in own and y not in strongest and x in found(y)}
+
+
+def _may_be_near(
+    ask: TestAnswers, x: int, others: list[int], fixed: set[int]
+) -> tuple[dict[int, float], dict[int, set[int]]]:
+    """Who depends on x, also given any one of the others: by strength; and who parts the rest from it."""
+    alone = {y: ask.p_value(y, x, set()) for y in others if y not in fixed}
+    open_ = sorted((y for y, p in alone.items() if p <= ask.significance), key=alone.__getitem__, reverse=True)
+    strength = dict.fromkeys(sorted(fixed), 0.0) | {y: alone[y] for y in open_}
+    parted_by = {}
+    for y in open_ if len(open_) > 1 else ():
+        for z in sorted(strength, key=strength.__getitem__):
+            if z != y:
+                strength[y] = max(strength[y], ask.p_value(x, y, {z}))
+                if strength[y] > ask.significance:
+                    parted_by[y] = {z}
+                    del strength[y]
+                    break
+    return strength, parted_by
+
+
+def _may_share_a_child(
+    ask: TestAnswers, x: int, near: list[int], parted_by: dict[int, set[int]], n_variables: int
+) -> list[int]:
+    """Who depends on x given one that is near x, also given any one more."""
+    found = dict[int, None]()
+    for child in near:
+        strength = {}
+        for y in range(n_variables):
+            given = parted_by.get(y, set())
+            if y != x and y not in near and child not in given and len(given) < ask.max_given:
+                strength[y] = ask.p_value(x, y, given | {child})
+        left = sorted((y for y, p in strength.items() if p <= ask.significance), key=strength.__getitem__, reverse=True)
+        for y in list(left):
+            if any(not ask.depend(x, y, {z, child}) for z in left if z != y):
+                left.remove(y)
+        found |= dict.fromkeys(left)
+    return list(found)
 
 
 BLANKETS: dict[str, Blanket] = {
     "grow_shrink": grow_shrink,
     "iamb": iamb,
     "inter_iamb": inter_iamb,
+    "fast_iamb": fast_iamb,
     "iamb_fdr": iamb_fdr,
     "mmpc": mmpc,
     "si_hiton_pc": hiton,
 }
-PARENTS_AND_CHILDREN = ("mmpc", "si_hiton_pc")
+PARENTS_AND_CHILDREN = ("mmpc", "si_hiton_pc", "hpc")
 """Those that find no blankets."""
+
+NEAR = (*BLANKETS, "hpc")
+"""All of them."""
 
 
 @dataclass(frozen=True)
@@ -204,12 +301,15 @@ class Surroundings:
         # Who may not be joined is no parent or child, but may be in a blanket.
         open_ = allowed if method in PARENTS_AND_CHILDREN else np.ones_like(allowed)
         others = [[y for y in np.flatnonzero(open_[x]).tolist() if y != x] for x in range(n)]
-        blankets = [BLANKETS[method](ask, x, others[x], known[x]) for x in range(n)]
+        if method == "hpc":
+            blankets = [hpc(ask, x, others, known) for x in range(n)]
+        else:
+            blankets = [BLANKETS[method](ask, x, others[x], known[x]) for x in range(n)]
         if method not in PARENTS_AND_CHILDREN:
             blankets = mutual(blankets)
         near = [{y for y in own if allowed[x, y] and x in blankets[y]} for x, own in enumerate(blankets)]
         if method in PARENTS_AND_CHILDREN:
-            return cls(blankets, near)
+            return cls([own.union(*(blankets[y] for y in own)) - {x} for x, own in enumerate(blankets)], near)
         neighbours = [
             {y for y in own if y in known[x] or len(blankets[x]) == 1 or not _is_parted(ask, x, y, blankets)}
             for x, own in enumerate(near)
@@ -232,21 +332,13 @@ def _is_parted(ask: TestAnswers, x: int, y: int, near: Near) -> bool:
     return ask.weakest(x, y, _smaller(x, y, near, {x, y}), set()) > ask.significance
 
 
-def by_blankets(
-    test: PairTest, knowledge: Knowledge, significance: float, method: str, watch: Watch = lambda: True
-) -> tuple[PartlyDirected, int]:
+def by_blankets(ask: TestAnswers, knowledge: Knowledge, method: str) -> tuple[PartlyDirected, int]:
     """Find a graph by blankets, and count the tests: what they leave without a direction has none."""
-    ask = TestAnswers(test, significance, watch)
     around = Surroundings.of(ask, knowledge, method)
     graph = _joined(around.neighbours)
     graph.direct_known(knowledge)
-    partings = Partings(test, significance)
-    # Parents and children tell not of blankets: a set that parts two is looked for among the neighbours of either.
-    meeting = (
-        tested_v_structures(graph, partings, watch) if method in PARENTS_AND_CHILDREN else _meeting(graph, ask, around)
-    )
-    direct(graph, meeting)
-    return graph, len(ask.of) + partings.n_tests
+    direct(graph, _meeting(graph, ask, around))
+    return graph, len(ask.of)
 
 
 def _joined(neighbours: Near) -> PartlyDirected:
@@ -268,15 +360,21 @@ def _meeting(graph: PartlyDirected, ask: TestAnswers, around: Surroundings) -> I
                 yield p_value, a, c, b
 
 
-def nearby(
-    test: PairTest, knowledge: Knowledge, significance: float, watch: Watch = lambda: True, method: str = "mmpc"
-) -> tuple[Array, int]:
+def nearby(ask: TestAnswers, knowledge: Knowledge, method: str = "mmpc") -> tuple[Array, int]:
     """Say which arcs tests leave open, or are required: (n, n) [parent, child]; and the number of tests made."""
-    ask = TestAnswers(test, significance, watch)
+    if method in NEAR:
+        neighbours, n_tests = Surroundings.of(ask, knowledge, method).neighbours, 0
+    else:
+        graph, n_tests = (
+            pc_stable(ask.test, knowledge, ask.significance, ask.watch, ask.max_given)
+            if method == "pc"
+            else aracne(ask.test, knowledge)
+        )
+        neighbours = [graph.around(x) for x in range(len(graph))]
     square = np.zeros_like(knowledge.allowed)
-    for x, own in enumerate(Surroundings.of(ask, knowledge, method).neighbours):
+    for x, own in enumerate(neighbours):
         square[x, list(own)] = True
-    return square & knowledge.allowed, len(ask.of)
+    return square & knowledge.allowed, n_tests + len(ask.of)
 
 
 def aracne(test: PairTest, knowledge: Knowledge) -> tuple[PartlyDirected, int]:

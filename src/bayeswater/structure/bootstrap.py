@@ -35,6 +35,7 @@ def arc_counts(
     method: str,
     seed: int,
     test: str = "g2",
+    significance: float = 0.05,
     weight: Array | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Array:
@@ -46,7 +47,7 @@ def arc_counts(
     ----------
     scores : gives those of some variables, in an order, over some rows
     n_rows : how many rows there are
-    knowledge, method, test : of the searches
+    knowledge, method, test, significance : of the searches
     weight : (n_rows,), by which rows are drawn
     """
     n_variables = len(knowledge.names)
@@ -59,7 +60,9 @@ def arc_counts(
         order = rng.permutation(by_name)
         known = knowledge.take(order)
         with threads(1):  # the repetitions are what is divided among threads
-            found = search(scores(order, rows), known, method, test=test, seed=int(rng.integers(2**31)))
+            drawn = scores(order, rows)
+            seed_of_search = int(rng.integers(2**31))
+            found = search(drawn, known, method, test=test, significance=significance, seed=seed_of_search)
         arcs = np.empty((len(order), len(order)))
         arcs[np.ix_(order, order)] = _arcs(Dag(known.names, tuple(tuple(sorted(own)) for own in found.parents)), known)
         return arcs

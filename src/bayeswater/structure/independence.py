@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.special import chdtrc, erfc, stdtr, xlogy
+from scipy.special import betaln, chdtrc, erfc, gammaln, hyp2f1, hyperu, stdtr, xlogy
 
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.limits import require_table_bytes
@@ -45,6 +45,9 @@ ROWS_FOR_A_CELL = 5
 
 AS_FAR = 1e-9
 """Share of a statistic within which another one is the same."""
+
+LARGEST = 1e100
+"""Statistics from which on a p-value is 0."""
 
 LINEAR = 1e-10
 """Share of the length of a column below which what others leave of it is rounding."""
@@ -63,6 +66,33 @@ class Departure(NamedTuple):
     p_value: float
 
 
+def chi_squared_tail(degrees: float, statistic: float) -> float:
+    """Probability of a larger chi-squared statistic; by its logarithm where SciPy gives 0 for what a float can hold.
+
+    >>> chi_squared_tail(6, 1464.9)
+    2.1415...e-313
+    """
+    if degrees == 0:
+        return 1.0
+    found = float(chdtrc(degrees, statistic))
+    if found > 0 or not 0 < statistic < LARGEST:
+        return found
+    a, z = degrees / 2, statistic / 2
+    with np.errstate(under="ignore"):
+        return float(np.exp(a * np.log(z) - z - gammaln(a) + np.log(hyperu(1.0, 1.0 + a, z))))
+
+
+def _student_tails(degrees: float, t: float) -> float:
+    """Probability of a value of Student's t farther from 0, in the same way."""
+    found = float(2.0 * stdtr(degrees, -t))
+    if found > 0 or not t < LARGEST:
+        return found
+    a, share = degrees / 2, degrees / (degrees + t * t)
+    rest = np.log(hyp2f1(a + 0.5, 1.0, a + 1.0, share)) - np.log(a) - betaln(a, 0.5)
+    with np.errstate(under="ignore"):
+        return float(np.exp(a * np.log(share) + 0.5 * np.log1p(-share) + rest))
+
+
 class PairTest(Protocol):
     """What learning by tests asks of one."""
 
@@ -75,6 +105,9 @@ class PairTest(Protocol):
 
     def departure(self, x: int, y: int, given: Sequence[int] = ()) -> Departure:
         """Test two variables given others."""
+
+    def rows_for_a_cell(self, x: int, y: int, given: Sequence[int] = ()) -> float:
+        """Rows for each cell of a test of states; of numbers, infinity."""
 
 
 @dataclass(frozen=True)
@@ -124,13 +157,18 @@ class IndependenceTest:
             return Departure(statistic, None, self._share_as_far(count, statistic, (x, y, *given)))
         if self.kind.endswith("-adf"):
             degrees = float(np.prod([((count.sum(axis=k) > 0).sum(axis=1) - 1).clip(0) for k in (1, 2)], axis=0).sum())
-            if count.sum() < ROWS_FOR_A_CELL * q * r_x * r_y:
+            if self.rows_for_a_cell(x, y, given) < ROWS_FOR_A_CELL:
                 return Departure(0.0, degrees, 1.0)
         if self.kind == "mi-sh":
             statistic = _g2(_shrunk(count, q * r_x * r_y))
         else:
             statistic = _g2(count) if self.kind in ("g2", "mi-adf") else _chi2(count)
-        return Departure(statistic, degrees, float(chdtrc(degrees, statistic)))
+        return Departure(statistic, degrees, chi_squared_tail(degrees, statistic))
+
+    def rows_for_a_cell(self, x: int, y: int, given: Sequence[int] = ()) -> float:
+        """Rows for each cell of a test."""
+        n_rows = self.codes.shape[1] if self.weight is None else self.weight.sum()
+        return float(n_rows / np.prod(self.n_states[[x, y, *given]], dtype=np.float64))
 
     def _counts(self, x: int, y: int, given: Sequence[int]) -> Array:
         configuration, n_numbers = numbered(self.codes, self.n_states, given)
@@ -230,12 +268,12 @@ def departure_of_correlation(kind: str, r: float, n_rows: float, degrees: float)
     with np.errstate(divide="ignore"):  # columns that tell each other exactly depart infinitely far
         if kind == "cor":
             t = abs(r) * np.sqrt(degrees / np.float64(1.0 - r * r))
-            return Departure(r, degrees, float(2.0 * stdtr(degrees, -t)))
+            return Departure(r, degrees, _student_tails(degrees, t))
         if kind == "zf":
             z = float(np.arctanh(r) * np.sqrt(degrees))
             return Departure(z, degrees, float(erfc(abs(z) / np.sqrt(2.0))))
         statistic = max(0.0, float(-n_rows * np.log1p(-r * r)))
-    return Departure(statistic, 1.0, float(chdtrc(1.0, statistic)))
+    return Departure(statistic, 1.0, chi_squared_tail(1.0, statistic))
 
 
 def _partial_correlation(x: Array, y: Array, given: Array) -> float:

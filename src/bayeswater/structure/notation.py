@@ -6,6 +6,8 @@ r"""A graph in one line of text: ``smoke -> cancer <- pollution; cancer -> xray`
               or any characters between double quotes (\", \\ and \n inside)
 
 A name alone is a node without edges. From ``#`` to the end of a line is a comment, where it stands before a word.
+
+A text that begins with a bracket is a model string of R's bnlearn: ``[smoke][pollution][cancer|smoke:pollution]``.
 """
 
 import re
@@ -24,6 +26,9 @@ TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+
+
+OF_BNLEARN = re.compile(r"\[([^][|:]+)(?:\|([^][|]+))?\]\s*")
 
 
 class Token(NamedTuple):
@@ -45,7 +50,11 @@ def read_edges(text: str, *, both_ways: bool = False) -> tuple[list[str], list[t
     bayeswater.errors.ParameterError: an arrow, -> or <-, is needed between two names, and not '-', at line 1, column 8:
       a -> b - c
              ^
+    >>> read_edges("[a][c][b|a:c]")
+    (['a', 'c', 'b'], [('a', 'b'), ('c', 'b')])
     """
+    if text.lstrip().startswith("["):
+        return _of_bnlearn(text)
     nodes: dict[str, None] = {}
     edges: dict[tuple[str, str], None] = {}
     last: Token | None = None  # the name before
@@ -73,6 +82,24 @@ def read_edges(text: str, *, both_ways: bool = False) -> tuple[list[str], list[t
                 edges[edge] = None
             last, arrow = token, None
     return list(nodes), list(edges)
+
+
+def _of_bnlearn(text: str) -> tuple[list[str], list[tuple[str, str]]]:
+    """Read a model string: each node in brackets, and behind a bar its parents, with colons between."""
+    nodes, edges, place = list[str](), list[tuple[str, str]](), len(text) - len(text.lstrip())
+    while place < len(text):
+        found = OF_BNLEARN.match(text, place)
+        if found is None:
+            raise error_at(text, place, "a model string has [node], or [node|parent:parent], for each node")
+        if found[1] in nodes:
+            raise error_at(text, place, f"the node {found[1]!r} occurs more than once")
+        nodes.append(found[1])
+        edges += [(parent, found[1]) for parent in found[2].split(":")] if found[2] else []
+        place = found.end()
+    unknown = next((parent for parent, _ in edges if parent not in nodes), None)
+    if unknown is not None:
+        raise error_at(text, text.index(unknown), f"the parent {unknown!r} has no bracket of its own")
+    return nodes, edges
 
 
 def _tokens(text: str) -> Iterator[Token]:

@@ -21,7 +21,6 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.special import chdtrc
 
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.regression import regress
@@ -29,6 +28,7 @@ from bayeswater.structure.independence import (
     TESTS_OF_NUMBERS,
     Departure,
     IndependenceTest,
+    chi_squared_tail,
     degrees_of_correlation,
     departure_of_correlation,
     shrunk_correlation,
@@ -96,6 +96,10 @@ class MixedTest:
         if not is_number[x] or (is_number[y] and y < x):
             x, y = y, x
         return self._of_likelihoods(x, y, given)
+
+    def rows_for_a_cell(self, x: int, y: int, given: Sequence[int] = ()) -> float:
+        """Say that numbers have no cells."""
+        return np.inf
 
     def _of_numbers(self, x: int, y: int, given: Sequence[int]) -> Departure:
         kind = "mi-g" if self.kind in TESTS_OF_BOTH else self.kind
@@ -168,4 +172,4 @@ class MixedTest:
 def _departure(statistic: float, degrees: float) -> Departure:
     # Variances are of rows less parameters, and a number given states in part is a mixture that is taken for normal: so
     # a statistic may fall below 0, as bnlearn's does.
-    return Departure(statistic, degrees, float(chdtrc(degrees, max(0.0, statistic))))
+    return Departure(statistic, degrees, chi_squared_tail(degrees, max(0.0, statistic)))

@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
+import numpy as np
+
 from bayeswater.structure.equivalence import PartlyDirected
 from bayeswater.structure.independence import PairTest
 from bayeswater.structure.knowledge import Knowledge
@@ -61,16 +63,23 @@ class Partings:
 
 
 def pc_stable(
-    test: PairTest, knowledge: Knowledge, significance: float, watch: Watch = lambda: True
+    test: PairTest,
+    knowledge: Knowledge,
+    significance: float,
+    watch: Watch = lambda: True,
+    max_given: float = np.inf,
 ) -> tuple[PartlyDirected, int]:
-    """Find a graph by tests, and count them: what they leave without a direction has none."""
+    """Find a graph by tests, and count them: what they leave without a direction has none.
+
+    A test is given `max_given` variables at most.
+    """
     graph, partings = PartlyDirected(len(knowledge.names)), Partings(test, significance)
     for x, y in combinations(range(len(graph)), 2):
         if knowledge.allowed[x, y] or knowledge.allowed[y, x]:
             graph.join(x, y)
-    _part(graph, partings, knowledge, watch)
+    _part(graph, partings, knowledge, watch, max_given)
     graph.direct_known(knowledge)
-    direct(graph, tested_v_structures(graph, partings, watch))
+    direct(graph, _tested_v_structures(graph, partings, watch, max_given))
     return graph, partings.n_tests
 
 
@@ -83,10 +92,10 @@ def direct(graph: PartlyDirected, meeting: Iterable[tuple[float, int, int, int]]
     graph.follow()
 
 
-def _part(graph: PartlyDirected, partings: Partings, knowledge: Knowledge, watch: Watch) -> None:
+def _part(graph: PartlyDirected, partings: Partings, knowledge: Knowledge, watch: Watch, max_given: float) -> None:
     """Part pairs that test as independent, unless an arc is required."""
     size = 0
-    while True:
+    while size <= max_given:
         near = [set(own) for own in graph.neighbours]
         pairs = [(x, y) for x, y in graph.edges() if x < y and not knowledge.required[[x, y], [y, x]].any()]
         if not any(max(len(near[x]), len(near[y])) > size for x, y in pairs):
@@ -99,8 +108,8 @@ def _part(graph: PartlyDirected, partings: Partings, knowledge: Knowledge, watch
         size += 1
 
 
-def tested_v_structures(
-    graph: PartlyDirected, partings: Partings, watch: Watch
+def _tested_v_structures(
+    graph: PartlyDirected, partings: Partings, watch: Watch, max_given: float
 ) -> Iterator[tuple[float, int, int, int]]:
     """Give v-structures a -> c <- b that tests ask for and nothing known forbids, as (p-value of parting, a, c, b)."""
     for c in range(len(graph)):
@@ -109,7 +118,7 @@ def tested_v_structures(
                 continue
             if (a, b) not in partings.of:  # they may not be joined, and were not tested
                 sides = graph.around(a), graph.around(b)
-                sizes = range(max(map(len, sides)) + 1)
+                sizes = range(int(min(max(map(len, sides)), max_given)) + 1)
                 if not any(watch() and partings.look(a, b, *sides, size) for size in sizes):
                     partings.of[a, b] = None
             parting = partings.of[a, b]

@@ -8,8 +8,8 @@
 | exact | the best graph of all, proven; for few variables; what it will cost is logged before it begins |
 | tree | the best tree (Chow and Liu) |
 | pc | the graph that tests of independence leave (`structure.pc_stable`); no score is searched for |
-| grow_shrink, iamb, inter_iamb, iamb_fdr, mmpc, si_hiton_pc | the same by what is near each (`structure.blankets`) |
-| mmhc, rsmax2 | a hill climb among the arcs that mmpc leaves, or any other of these |
+| grow_shrink, iamb, inter_iamb, fast_iamb, iamb_fdr, mmpc, si_hiton_pc, hpc | the same by what is near each |
+| mmhc, h2pc, rsmax2 | a hill climb among the arcs that mmpc leaves, hpc, or any other of these |
 | aracne | all pairs but the weakest of any three (`structure.blankets`) |
 | auto | exact where it is cheap, order otherwise |
 
@@ -25,7 +25,7 @@ from time import perf_counter
 import numpy as np
 
 from bayeswater.errors import ParameterError
-from bayeswater.structure.blankets import BLANKETS, aracne, by_blankets, nearby
+from bayeswater.structure.blankets import NEAR, TestAnswers, aracne, by_blankets, nearby
 from bayeswater.structure.equivalence import EquivalenceClass
 from bayeswater.structure.exact_search import chow_liu_tree, exact_search, forecast
 from bayeswater.structure.family_scores import FamilyScores
@@ -37,11 +37,14 @@ from bayeswater.structure.number_tests import MixedTest
 from bayeswater.structure.order_search import TABU, FoundGraph, OrderSearch
 from bayeswater.structure.pc_stable import pc_stable
 
-BY_TESTS = ("pc", *BLANKETS, "aracne")
+BY_TESTS = ("pc", *NEAR, "aracne")
 """Searches that only test, and score nothing."""
 
-METHODS = ("auto", "hill_climb", "tabu", "order", "exact", "tree", *BY_TESTS, "mmhc", "rsmax2")
+METHODS = ("auto", "hill_climb", "tabu", "order", "exact", "tree", *BY_TESTS, "mmhc", "h2pc", "rsmax2")
 """Names of the searches."""
+
+RESTRICTED_BY = {"mmhc": "mmpc", "h2pc": "hpc"}
+"""The search by tests that leaves the arcs among which another climbs."""
 
 NAMES_OF_BNLEARN = {"hc": "hill_climb", "gs": "grow_shrink", "pc_stable": "pc"}
 """Names of the same searches in R's bnlearn, but for points and underscores."""
@@ -144,7 +147,9 @@ def search(
     tabu_length: int = TABU,
     significance: float = 0.05,
     test: str = "g2",
+    max_given: int | None = None,
     restrict: str = "si_hiton_pc",
+    maximize: str = "hill_climb",
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Search:
@@ -160,19 +165,27 @@ def search(
     restarts, perturb : of "hill_climb" and "tabu": how often to climb again, and after how many random changes
     tabu_length : of "tabu": graphs that it does not come back to, and steps that lose after which it ends
     significance, test : probability below which a departure from independence counts, and one of `TESTS_OF_STATES`
-    restrict : of "rsmax2": the search by blankets that says which arcs are open
+    max_given : most variables that a test of these is given
+    restrict, maximize : of "rsmax2": the search by tests that says which arcs are open, and "hill_climb" or "tabu"
     seed : of everything random
     progress : called with every new best
     """
-    method = checked_method(method)
-    if restrict not in BLANKETS:
-        raise ParameterError(f"restrict is {restrict!r}; choose one of {', '.join(BLANKETS)}")
+    method, restrict, maximize = checked_method(method), checked_method(restrict), checked_method(maximize)
+    if restrict not in BY_TESTS:
+        raise ParameterError(f"restrict is {restrict!r}; choose one of {', '.join(BY_TESTS)}")
+    if maximize not in ("hill_climb", "tabu"):
+        raise ParameterError(f"maximize is {maximize!r}; it can be 'hill_climb' or 'tabu'")
     way = SearchClock(time_limit, progress)
     start = knowledge.start if start is None else start
     method, cost = settled(method, knowledge), forecast(knowledge)
-    tabu = tabu_length if method == "tabu" else 0
+    tabu = tabu_length if "tabu" in (method, method == "rsmax2" and maximize) else 0
     pattern: EquivalenceClass | None = None
     scores: tuple[float, ...] = ()
+
+    def answers() -> TestAnswers:
+        most = np.inf if max_given is None else max_given
+        return TestAnswers(tests_of(local_scores, test, seed), significance, way.goes_on, most)
+
     if method in ("hill_climb", "tabu"):
         found, n_steps, scores, stopped = _climbs(local_scores, knowledge, way, tabu, start, restarts, perturb, seed)
     elif method == "order":
@@ -182,11 +195,9 @@ def search(
         found, n_steps = FoundGraph(*exact_search(local_scores, knowledge, way.goes_on)), 0
         stopped = "it is proven that no graph scores higher"
     elif method in BY_TESTS:
-        found, pattern, n_steps, stopped = _tests(local_scores, knowledge, way, method, significance, test, seed)
-    elif method in ("mmhc", "rsmax2"):
-        tests = tests_of(local_scores, test, seed)
-        restrict = "mmpc" if method == "mmhc" else restrict
-        near, n_tests = nearby(tests, knowledge, significance, way.goes_on, restrict)
+        found, pattern, n_steps, stopped = _by_tests(answers(), local_scores, knowledge, method)
+    elif method in (*RESTRICTED_BY, "rsmax2"):
+        near, n_tests = nearby(answers(), knowledge, RESTRICTED_BY.get(method, restrict))
         among = replace(knowledge, allowed=near)
         found, n_steps, scores, ended = _climbs(
             local_scores, among, way, tabu, knowledge.start, restarts, perturb, seed
@@ -262,27 +273,20 @@ def _climbs(
     return best, n_steps, tuple(scores), ended if way.goes_on() else TIME_IS_UP
 
 
-def _tests(
-    local_scores: FamilyScores,
-    knowledge: Knowledge,
-    way: SearchClock,
-    method: str,
-    significance: float,
-    test: str,
-    seed: int,
+def _by_tests(
+    ask: TestAnswers, local_scores: FamilyScores, knowledge: Knowledge, method: str
 ) -> tuple[FoundGraph, EquivalenceClass, int, str]:
     if knowledge.max_parents < local_scores.n_variables - 1:
         raise ParameterError(
             f"method={method!r} takes no max_parents: tests tell who depends; use 'order' or 'mmhc', or leave it out"
         )
-    tests = tests_of(local_scores, test, seed)
     if method == "pc":
-        graph, n_tests = pc_stable(tests, knowledge, significance, way.goes_on)
+        graph, n_tests = pc_stable(ask.test, knowledge, ask.significance, ask.watch, ask.max_given)
     elif method == "aracne":
-        graph, n_tests = aracne(tests, knowledge)
+        graph, n_tests = aracne(ask.test, knowledge)
     else:
-        graph, n_tests = by_blankets(tests, knowledge, significance, method, way.goes_on)
-    ended = f"{n_tests} tests leave no pair to part" if way.goes_on() else TIME_IS_UP
+        graph, n_tests = by_blankets(ask, knowledge, method)
+    ended = f"{n_tests} tests leave no pair to part" if ask.watch() else TIME_IS_UP
     parents = graph.extension(knowledge)
     return FoundGraph(parents, local_scores.total(parents)), graph.frozen(knowledge.names), n_tests, ended
 

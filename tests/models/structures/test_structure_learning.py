@@ -345,5 +345,30 @@ def test_a_climb_among_the_arcs_of_another_search_keeps_to_them():
     found = learn_structure(frame(), method="rsmax2", restrict="iamb")
     near = {frozenset(arc) for arc in learn_structure(frame(), method="iamb").graph.edges()}
     assert found.graph.n_edges and {frozenset(arc) for arc in found.graph.edges()} <= near
-    with pytest.raises(ParameterError, match="restrict is 'pc'; choose one of grow_shrink"):
-        learn_structure(frame(), method="rsmax2", restrict="pc")
+    with pytest.raises(ParameterError, match="restrict is 'tree'; choose one of pc, grow_shrink"):
+        learn_structure(frame(), method="rsmax2", restrict="tree")
+    with pytest.raises(ParameterError, match="maximize is 'exact'"):
+        learn_structure(frame(), method="rsmax2", maximize="exact")
+    with pytest.raises(ParameterError, match=r"max_given is 1\.5"):
+        learn_structure(frame(), method="iamb", max_given=1.5)
+
+
+def test_what_arcs_are_worth_is_what_the_score_loses_without_them():
+    graph, rows = "a -> b -> c <- a", frame()[["a", "b", "c"]]
+    worth = score_structure(graph, rows, "bic", per_arc=True)
+    assert list(worth) == [("a", "b"), ("b", "c"), ("a", "c")]
+    without = score_structure("a -> b; a -> c", rows, "bic")
+    assert worth["b", "c"] == pytest.approx(score_structure(graph, rows, "bic") - without)
+    with pytest.raises(ParameterError, match="two answers"):
+        score_structure(graph, rows, per_arc=True, per_node=True)
+
+
+def test_a_required_arc_that_leaves_no_variance_is_no_hindrance_to_a_search_that_scores_nothing():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    rows = pd.DataFrame({"s": ["u"] + ["v"] * 59, "x": x, "y": x + rng.normal(size=60)})  # u has one row alone
+    for method in ("pc", "iamb", "hpc"):
+        found = learn_structure(rows, method=method, required="s -> x", numbers="gaussian")
+        assert ("s", "x") in found.graph.edges() and str(found)
+    with pytest.raises(DataError, match="leaves a number without variance"):
+        learn_structure(rows, required="s -> x", numbers="gaussian")

@@ -19,9 +19,10 @@ from bayeswater.data.frames import is_frame, library_of, materialised, read_fram
 from bayeswater.data.sources.whole import in_types_that_fit, whole_table
 from bayeswater.errors import DataError, ParameterError, ResourceLimitError, nearest_names
 from bayeswater.learning.mixed_em import fit_mixed_by_em
+from bayeswater.models.mixed_networks.mixed_analysis import MixedAnalysis
 from bayeswater.models.mixed_networks.mixed_completions import MixedCompletions
 from bayeswater.models.mixed_networks.mixed_files import read_mixed, write_mixed
-from bayeswater.models.mixed_networks.mixed_questions import MixedQuestions, require_possible, row_answers
+from bayeswater.models.mixed_networks.mixed_questions import require_possible, row_answers
 from bayeswater.models.mixed_networks.mixed_rows import number_nodes, require_columns, row_of
 from bayeswater.models.mixed_networks.mixed_sums import MixedSums, summed_rows, summed_table
 from bayeswater.models.mixed_networks.stored_mixed import read_mixed_model, write_mixed_model
@@ -40,7 +41,7 @@ from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array, is_number
 
 
-class MixedNetwork(GraphQuestions, MixedQuestions, MixedCompletions):
+class MixedNetwork(GraphQuestions, MixedAnalysis, MixedCompletions):
     """A Bayesian network of variables with states and of numbers.
 
     Parameters

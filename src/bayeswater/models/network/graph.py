@@ -4,7 +4,7 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import combinations, islice
 from typing import Any
 
 from bayeswater.errors import ParameterError
@@ -219,6 +219,32 @@ class GraphQuestions(ABC):
         [('a', 'b'), ('a', 'c'), ('c', 'b')]
         """
         return moral_graph(self.dag)
+
+    def v_structures(self) -> tuple[tuple[str, str, str], ...]:
+        """Give the nodes where two arrows meet, with both parents, if these are not joined: what all rows can tell.
+
+        Returns
+        -------
+        tuple of (parent, node, parent)
+            Names, in the order of the nodes.
+
+        See Also
+        --------
+        equivalence_class : Give the graph of all that rows can tell: arcs, and edges without a direction.
+
+        Examples
+        --------
+        >>> from bayeswater import BayesianNetwork
+        >>> BayesianNetwork("a -> c <- b; c -> d").v_structures()
+        (('a', 'c', 'b'),)
+        """
+        dag = self.dag
+        return tuple(
+            (dag.names[a], dag.names[node], dag.names[b])
+            for node, own in enumerate(dag.parents)
+            for a, b in combinations(sorted(own), 2)
+            if a not in dag.parents[b] and b not in dag.parents[a]
+        )
 
     def is_d_separated(self, left: Names, right: Names, given: Names = ()) -> bool:
         """Say whether the graph makes two sets of nodes independent, given a third.

@@ -16,7 +16,12 @@ from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.structures.mixed_learning import NumbersAndStates, is_mixed
 from bayeswater.models.structures.state_table import StateTable, require_complete
-from bayeswater.models.structures.structure_learning import checked_seed, without_prior
+from bayeswater.models.structures.structure_learning import (
+    checked_seed,
+    checked_significance,
+    checked_test,
+    without_prior,
+)
 from bayeswater.structure.bootstrap import arc_counts, averaged_parents, in_order_of_names, significance_threshold
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.family_scores import FamilyScores
@@ -127,6 +132,8 @@ def bootstrap_structure(
     forbidden: Arcs = None,
     tiers: Sequence[Sequence[str]] | None = None,
     max_parents: int | None = None,
+    significance: float = 0.05,
+    test: str | None = None,
     seed: int = 0,
     numbers: str | None = None,
     discretize: str = "equal_frequency",
@@ -144,8 +151,8 @@ def bootstrap_structure(
         Number of repetitions.
     score, method, graph_prior : as in `learn_structure`
         The search for a graph.
-    required, forbidden, tiers, max_parents : as in `learn_structure`
-        Knowledge that the search keeps to.
+    required, forbidden, tiers, max_parents, significance, test : as in `learn_structure`
+        Knowledge that the search keeps to, and its tests.
     seed : int, default 0
         Seed of the draws.
     numbers, discretize, columns, sample_weight : as in `learn_structure`
@@ -180,10 +187,11 @@ def bootstrap_structure(
     if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
         raise ParameterError(f"n is {n!r}; give the number of repetitions, 1 or more")
     checked_seed(seed)
-    method = checked_method(method)
+    checked_significance(significance)
+    method, test = checked_method(method), checked_test(test, mixed=is_mixed(numbers, score, test))
     table: StateTable | NumbersAndStates
     scores: Callable[[Array, Array], FamilyScores]
-    if is_mixed(numbers, score):
+    if is_mixed(numbers, score, test):
         table = mixed = NumbersAndStates.of(data, discretize, columns, sample_weight)
         scored_by = without_prior(score, graph_prior)
         scores = partial(mixed.scores, scored_by)
@@ -206,7 +214,8 @@ def bootstrap_structure(
         int(n),
         method=method,
         seed=seed,
-        test="mi-cg" if isinstance(table, NumbersAndStates) else "g2",
+        test=test,
+        significance=significance,
         weight=table.weight,
         progress=progress,
     )

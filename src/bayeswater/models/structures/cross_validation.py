@@ -15,11 +15,17 @@ from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.models.network.graph import read_graph
 from bayeswater.models.structures.mixed_learning import NumbersAndStates, is_mixed
 from bayeswater.models.structures.state_table import StateTable, named_frame, require_complete
-from bayeswater.models.structures.structure_learning import checked_seed, learn_mixed, ordered, without_prior
+from bayeswater.models.structures.structure_learning import (
+    checked_seed,
+    checked_significance,
+    checked_test,
+    learn_mixed,
+    ordered,
+    without_prior,
+)
 from bayeswater.statistics.category_counts import joint_counts
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.hill_climbing import Parents
-from bayeswater.structure.independence import named_test
 from bayeswater.structure.knowledge import Arcs, Knowledge
 from bayeswater.structure.scores import as_score
 from bayeswater.typing import Array, is_number
@@ -142,15 +148,17 @@ def cross_validate_structure(
     True
     """
     checked_seed(seed)
+    checked_significance(significance)
     if not (is_number(equivalent_sample_size) and 0 < equivalent_sample_size < np.inf):
         raise ParameterError(f"equivalent_sample_size is {equivalent_sample_size!r}; give a number over 0")
     fixed = None if graph is None else read_graph(graph)
-    settings: dict[str, Any] = {"seed": seed, "significance": significance, "test": test}
+    is_of_both = is_mixed(numbers, score, test)
+    settings: dict[str, Any] = {"seed": seed, "significance": significance}
+    settings["test"] = checked_test(test, mixed=is_of_both)
     table: StateTable | NumbersAndStates
-    if is_mixed(numbers, score, test):
+    if is_of_both:
         table = mixed = NumbersAndStates.of(_with_nodes(data, fixed), discretize, columns)
         knowledge = mixed.known(Knowledge.of(mixed.names, required, forbidden, tiers, max_parents))
-        settings["test"] = test or "mi-cg"
         by_moments = without_prior(score, graph_prior)
 
         def parents_by(kept: Array) -> Parents:
@@ -162,7 +170,6 @@ def cross_validate_structure(
         table = states = StateTable.of(data, discretize, columns, nodes=() if fixed is None else fixed.names)
         require_complete(states)
         knowledge = Knowledge.of(states.names, required, forbidden, tiers, max_parents)
-        settings["test"] = named_test(test or "g2")
         scored_by = as_score(score, graph_prior)
 
         def parents_by(kept: Array) -> Parents:

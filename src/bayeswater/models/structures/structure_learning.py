@@ -275,7 +275,9 @@ def learn_structure(
     tabu_length: int = TABU,
     significance: float = 0.05,
     test: str | None = None,
+    max_given: int | None = None,
     restrict: str = "si_hiton_pc",
+    maximize: str = "hill_climb",
     seed: int = 0,
     numbers: str | None = None,
     discretize: str = "equal_frequency",
@@ -297,8 +299,8 @@ def learn_structure(
         counts (configurations that rows have, n_states) of a variable with its parents.
     method : str, default "auto"
         "auto", "hill_climb", "tabu", "order", "exact", "tree", by tests "pc", "grow_shrink", "iamb", "inter_iamb",
-        "iamb_fdr", "mmpc", "si_hiton_pc" or "aracne", or both "mmhc" or "rsmax2"; bnlearn's names ("hc", "gs",
-        "pc.stable", ...) are known, too; see `bayeswater.structure.search`.
+        "fast_iamb", "iamb_fdr", "mmpc", "si_hiton_pc", "hpc" or "aracne", or both "mmhc", "h2pc" or "rsmax2"; bnlearn's
+        names ("hc", "gs", "pc.stable", ...) are known, too; see `bayeswater.structure.search`.
     graph_prior : str or pair, default "uniform"
         With marginal likelihoods, how likely arcs are beforehand: "uniform", "variable_selection" or "marginal", or
         ("marginal", probability); see `bayeswater.structure.scores`.
@@ -321,8 +323,10 @@ def learn_structure(
         Of searches by tests: probability below which a departure from independence counts, and "g2" (default), "chi2",
         "mi-sh", "mi-adf", "x2-adf", "permutation" or "jt" (see `independence_test`); where numbers stay
         numbers "mi-cg" (default) or "lr-cg", and of numbers alone "cor", "zf", "mi-g" or "mi-g-sh".
-    restrict : str, default "si_hiton_pc"
-        Of "rsmax2": the search by tests that says among which arcs the climb is made, any but "pc" and "aracne".
+    max_given : int, optional
+        Of searches by tests: most variables that are given when two are tested.
+    restrict, maximize : str, default "si_hiton_pc" and "hill_climb"
+        Of "rsmax2": the search by tests that says which arcs are open, and the climb among them, or "tabu".
     seed : int, default 0
         Seed of everything random. Without a time limit the same seed gives the same graph.
     numbers : {"states", "gaussian"}, optional
@@ -376,8 +380,7 @@ def learn_structure(
     """
     if not (time_limit is None or (is_number(time_limit) and time_limit > 0)):
         raise ParameterError(f"time_limit is {time_limit!r}; give seconds, over 0")
-    if not (is_number(significance) and 0 < significance < 1):
-        raise ParameterError(f"significance is {significance!r}; give a probability between 0 and 1")
+    checked_significance(significance)
     if not isinstance(restarts, int | np.integer) or isinstance(restarts, bool) or restarts < 0:
         raise ParameterError(f"restarts is {restarts!r}; give a whole number, 0 or more")
     if missing not in ("em", "error"):
@@ -387,17 +390,16 @@ def learn_structure(
     if not isinstance(perturb, int | np.integer) or isinstance(perturb, bool) or perturb < 1:
         raise ParameterError(f"perturb is {perturb!r}; give a whole number of changes, 1 or more")
     method, mixed = checked_method(method), is_mixed(numbers, score, test)
-    test = ("mi-cg" if mixed else "g2") if test is None else named_test(test)
-    known_tests = MIXED_TESTS if mixed else TESTS_OF_STATES
-    if test not in known_tests:
-        raise ParameterError(f"test is {test!r}; choose one of {', '.join(known_tests)}")
+    test = checked_test(test, mixed=mixed)
     checked_seed(seed)
     search_settings: dict[str, Any] = {"time_limit": time_limit, "restarts": int(restarts), "perturb": perturb}
     search_settings |= {
         "tabu_length": int(tabu_length),
         "significance": significance,
         "test": test,
+        "max_given": checked_most_given(max_given),
         "restrict": restrict,
+        "maximize": maximize,
         "seed": seed,
         "progress": progress,
     }
@@ -431,7 +433,7 @@ def learn_mixed(
     """Search for the graph of states and numbers."""
     table.tell_twins()
     scores = table.scores(score)
-    if scores.total(knowledge.start if start is None else start) == -np.inf:
+    if method not in BY_TESTS and scores.total(knowledge.start if start is None else start) == -np.inf:
         raise DataError(
             "the graph to begin with leaves a number without variance: too few rows for its parents, or an exact "
             "function of them; require fewer arcs, or start from none"
@@ -462,6 +464,7 @@ def score_structure(
     *,
     graph_prior: Any = "uniform",
     per_node: bool = False,
+    per_arc: bool = False,
     numbers: str | None = None,
     new_rows: Any = None,
     discretize: str = "equal_frequency",
@@ -479,6 +482,8 @@ def score_structure(
         And the score "pred-loglik", the log-likelihood of other rows by parameters of these, with "gaussian" numbers.
     per_node : bool, default False
         Whether to give the score of each node; they add up to that of the graph.
+    per_arc : bool, default False
+        Whether to give what the score of the graph would lose without each arc.
     numbers : as in `learn_structure`
         Whether numbers are put into bins.
     new_rows : data frame, optional
@@ -488,8 +493,8 @@ def score_structure(
 
     Returns
     -------
-    float, or dict {name: float}
-        The score, or that of each node.
+    float, dict {name: float}, or dict {(parent, child): float}
+        The score, that of each node, or the loss without each arc.
 
     Raises
     ------
@@ -507,26 +512,32 @@ def score_structure(
     >>> frame = pd.DataFrame({"a": [0, 0, 1, 1], "b": ["x", "x", "y", "x"]})
     >>> round(score_structure("a -> b", frame, "loglik"), 4)
     -4.1589
+    >>> score_structure("a -> b", frame, "loglik", per_arc=True)
+    {('a', 'b'): 0.863...}
     """
+    if per_node and per_arc:
+        raise ParameterError("per_node and per_arc are two answers; ask for one of them")
     dag = read_graph(graph)
     if isinstance(score, str) and score.lower().startswith("pred-loglik"):
         found = _predictive(dag, data, new_rows, columns, sample_weight)
+        if per_arc:
+            raise ParameterError("'pred-loglik' is given for nodes, not for arcs; take 'loglik', or per_node=True")
         return found if per_node else sum(found.values())
     local_scores: FamilyScores
     if is_mixed(numbers, score):
         mixed = NumbersAndStates.of(data, discretize, columns, sample_weight)
         dag = ordered(dag, mixed.names, "graph")
         local_scores = mixed.scores(without_prior(score, graph_prior))
-        return _of_graph(dag, local_scores, per_node=per_node)
+        return _of_graph(dag, local_scores, per_node=per_node, per_arc=per_arc)
     table = StateTable.of(data, discretize, columns, sample_weight, bins=_bins(graph), nodes=dag.names)
     require_rows(table.weight)
     require_complete(table)
     dag = ordered(dag, table.names, "graph")
     local_scores = LocalScores(table.codes, table.n_states, as_score(score, graph_prior), table.weight)
-    return _of_graph(dag, local_scores, per_node=per_node)
+    return _of_graph(dag, local_scores, per_node=per_node, per_arc=per_arc)
 
 
-def _of_graph(dag: Dag, local_scores: FamilyScores, *, per_node: bool) -> Any:
+def _of_graph(dag: Dag, local_scores: FamilyScores, *, per_node: bool, per_arc: bool) -> Any:
     nodes = {
         name: local_scores.of(node, own) for node, (name, own) in enumerate(zip(dag.names, dag.parents, strict=True))
     }
@@ -535,6 +546,12 @@ def _of_graph(dag: Dag, local_scores: FamilyScores, *, per_node: bool) -> Any:
         raise ParameterError(
             f"{too_large!r} with its parents has too many cells for {local_scores.score.name}; take 'bic'"
         )
+    if per_arc:
+        return {
+            (dag.names[parent], name): nodes[name] - local_scores.of(node, set(own) - {parent})
+            for node, (name, own) in enumerate(zip(dag.names, dag.parents, strict=True))
+            for parent in own
+        }
     return nodes if per_node else sum(nodes.values())
 
 
@@ -601,6 +618,28 @@ def ordered(dag: Dag, names: Sequence[str], what: str) -> Dag:
     place = {name: node for node, name in enumerate(names)}
     parents = {name: tuple(place[dag.names[p]] for p in own) for name, own in zip(dag.names, dag.parents, strict=True)}
     return Dag(tuple(names), tuple(parents.get(name, ()) for name in names))
+
+
+def checked_most_given(most: Any) -> int | None:
+    """Refuse a number of variables that is none."""
+    if most is not None and (not isinstance(most, int | np.integer) or isinstance(most, bool) or most < 0):
+        raise ParameterError(f"max_given is {most!r}; give a whole number of variables, 0 or more")
+    return None if most is None else int(most)
+
+
+def checked_significance(significance: Any) -> None:
+    """Refuse what is no probability between 0 and 1."""
+    if not (is_number(significance) and 0 < significance < 1):
+        raise ParameterError(f"significance is {significance!r}; give a probability between 0 and 1")
+
+
+def checked_test(test: str | None, *, mixed: bool) -> str:
+    """Give the name that a test has here, by default that of the table, or refuse one that is not known."""
+    test = ("mi-cg" if mixed else "g2") if test is None else named_test(test)
+    known = MIXED_TESTS if mixed else TESTS_OF_STATES
+    if test not in known:
+        raise ParameterError(f"test is {test!r}; choose one of {', '.join(known)}")
+    return test
 
 
 def checked_seed(seed: Any) -> None:
