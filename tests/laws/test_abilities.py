@@ -90,6 +90,20 @@ def test_reasons_add_up_to_the_log_odds_of_the_joint_probabilities(model, table,
     assert "rather than" in str(found[0])
 
 
+@pytest.mark.parametrize(
+    ("model", "table"), [(m, X) for m, X in ALL if not isinstance(m, NetworkClassifier)], ids=named
+)
+@pytest.mark.parametrize("calibrate", [False, True])
+def test_a_table_in_pieces_of_one_class_each_is_learned_as_a_whole(model, table, calibrate):
+    if calibrate and isinstance(model, ComplementNB):
+        pytest.skip("it is no distribution")
+    settings = {"calibrate": True} if calibrate else {}
+    pieces = [(table.filter(pa.array(label == LABELS)), LABELS[label == LABELS]) for label in ("top", "low", "mid")]
+    found = clone(model).set_params(**settings).fit_batches(pieces)
+    whole = clone(model).set_params(**settings).fit(table, LABELS)
+    np.testing.assert_allclose(found.predict_proba(table), whole.predict_proba(table), rtol=1e-9, atol=1e-12)
+
+
 @every_calibrated_model
 def test_a_calibration_is_learned_told_in_reasons_and_saved(model, table, tmp_path):
     plain = clone(model).fit(table, LABELS)

@@ -8,7 +8,7 @@ piece.
 
 import operator
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -42,6 +42,7 @@ from bayeswater.models.settings import (
 )
 from bayeswater.models.streaming.fitting import fit_source
 from bayeswater.models.streaming.passes import (
+    Batch,
     Batches,
     Counting,
     Examples,
@@ -191,6 +192,35 @@ class OnSums(Base):
         require_no_checkpoint(checkpoint)
         examples = X if isinstance(X, Examples) else Batches([(X, y, sample_weight)], type(self).__name__)
         return self._learned_from(examples)
+
+    def fit_batches(self, batches: Iterable[Batch]) -> Self:
+        """Learn from a table that comes in pieces, each read and then let go, as often as `fit` reads a source.
+
+        Kinds of columns, and how a text is read, are decided by the first piece that has a value there; all else is
+        decided by all pieces.
+
+        Parameters
+        ----------
+        batches : iterable of (X, y) or (X, y, sample_weight)
+            The pieces.
+
+        Returns
+        -------
+        self
+            The object itself, fitted.
+
+        See Also
+        --------
+        fit : Learn from rows, forgetting what was learned before.
+        partial_fit : Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
+
+        Examples
+        --------
+        >>> from bayeswater import NaiveBayes
+        >>> NaiveBayes().fit_batches([([["red"]], ["cherry"]), ([["green"]], ["pea"])]).class_count_
+        array([1., 1.])
+        """
+        return self._learned_from(Batches(batches, type(self).__name__))
 
     def _learned_from(self, examples: Examples, classes: Variable | None = None) -> Self:
         """Make the passes over rows that the model asks for; `classes` are declared beforehand."""

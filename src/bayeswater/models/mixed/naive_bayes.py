@@ -5,7 +5,7 @@ columns is encoded and summed by its law, and where a family is still open it is
 plan is fixed, and the sums of all laws add and subtract as one.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self
@@ -60,7 +60,7 @@ from bayeswater.models.settings import (
     require_unseen_rule,
 )
 from bayeswater.models.streaming.answering import over_rows
-from bayeswater.models.streaming.passes import Batch, Batches, Examples, Passes
+from bayeswater.models.streaming.passes import Examples, Passes
 from bayeswater.models.weighing import WeighsTerms, require_no_weights
 from bayeswater.networks.class_tables import NetworkTables, class_name
 from bayeswater.phrases import Language
@@ -180,35 +180,6 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
     _read_terms: tuple[Sums[Any] | None, Settings | None, Mapping[str, Block]] = None, None, {}
 
     # ------------------------------------------------------------------ learning
-
-    def fit_batches(self, batches: Iterable[Batch]) -> Self:
-        """Learn from a table that comes in pieces, each read once and then let go.
-
-        Families of numbers are chosen from the sums of all pieces; kinds of columns, and how a text is read, by the
-        first piece that has a value there. With ``calibrate=True`` the pieces are read a second time.
-
-        Parameters
-        ----------
-        batches : iterable of (X, y) or (X, y, sample_weight)
-            The pieces.
-
-        Returns
-        -------
-        self
-            The object itself, fitted.
-
-        See Also
-        --------
-        fit : Learn from rows, forgetting what was learned before.
-        partial_fit : Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
-
-        Examples
-        --------
-        >>> from bayeswater import NaiveBayes
-        >>> NaiveBayes().fit_batches([([["red"]], ["cherry"]), ([["green"]], ["pea"])]).class_count_
-        array([1., 1.])
-        """
-        return self._learned_from(Batches(batches, type(self).__name__))
 
     def _passes(self, examples: Examples, classes: Variable | None = None) -> Passes[Self]:
         """Plan a table, count it, settle its families, calibrate it; `classes` are declared beforehand."""

@@ -14,7 +14,6 @@ are is part of the counts: later rows are counted with them, and counts of other
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial, reduce
 from itertools import compress
@@ -78,7 +77,7 @@ from bayeswater.models.semi_naive.learning import (
 )
 from bayeswater.models.semi_naive.tables import Conditionals, StateNames
 from bayeswater.models.settings import require_flag, require_missing_rule, require_unseen_rule
-from bayeswater.models.streaming.passes import Batch, Batches, Examples, Passes, Piece, plus, together
+from bayeswater.models.streaming.passes import Examples, Passes, Piece, plus, together
 from bayeswater.networks.class_tables import NetworkTables
 from bayeswater.statistics.column_groups import FAMILIES, PAIRS, ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
@@ -188,33 +187,6 @@ class StateClassifier(OnSums, BayesClassifier):
     # ------------------------------------------------------------------ learning
 
     _fixed_by_fit = ("structure_",)
-
-    def fit_batches(self, batches: Iterable[Batch]) -> Self:
-        """Learn from a table that comes in pieces, each read and then let go, as often as `fit` reads a source.
-
-        Parameters
-        ----------
-        batches : iterable of (X, y) or (X, y, sample_weight)
-            The pieces.
-
-        Returns
-        -------
-        self
-            The object itself, fitted.
-
-        See Also
-        --------
-        fit : Learn from rows, forgetting what was learned before.
-        partial_fit : Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
-
-        Examples
-        --------
-        >>> from bayeswater import TAN
-        >>> pieces = [([["no", "no"], ["no", "yes"]], ["a", "b"]), ([["yes", "no"], ["yes", "yes"]], ["b", "a"])]
-        >>> TAN().fit_batches(pieces).class_count_
-        array([2., 2.])
-        """
-        return self._learned_from(Batches(batches, type(self).__name__))
 
     def _passes(self, examples: Examples, classes: Variable | None = None) -> Passes[Self]:
         """Plan a table, count it, choose its structure, calibrate it; `classes` are declared beforehand."""
