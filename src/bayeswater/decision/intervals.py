@@ -6,6 +6,7 @@ difference   of two figures a, b of different rows: (a - b) - sqrt((a - low_a)^2
 of shares that is Newcombe's interval (Newcombe 1998; Zou and Donner 2008 for all others)
 """
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,15 @@ class Measured(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
+
+    def widened(self, factor: float, most: float = inf) -> "Measured":
+        """Move both ends away from a figure from 0 to `most`.
+
+        >>> Measured(0.1, 0.05, 0.2).widened(2.0)
+        Measured(value=0.1, low=0.0, high=0.30000000000000004)
+        """
+        low, high = (self.value + factor * (end - self.value) for end in (self.low, self.high))
+        return Measured(self.value, max(low, 0.0), min(high, most))
 
     @property
     def includes_zero(self) -> bool:

@@ -13,6 +13,12 @@ from bayeswater.markup import html_table, preformatted
 
 TITLES = ("family", "members", "share", "power", "temperature", "log-loss alone", "seconds", "memory")
 
+SPREAD = 1.15
+"""How much wider intervals are than of rows that are scored apart: the same rows taught most of what scores them.
+
+By simulation: as wide as without it, intervals of 95 % held the true figures of new rows 90 to 93 times in 100.
+"""
+
 
 @dataclass(frozen=True)
 class CommitteeReport:
@@ -107,8 +113,8 @@ class EnsembleReport(Framed):
         )
         return cls(
             preset,
-            measures.error,
-            measures.log_loss,
+            measures.error.widened(SPREAD, most=1.0),
+            measures.log_loss.widened(SPREAD),
             measures.ece,
             float(table.weights.sum()),
             measures.n_rows,
