@@ -130,6 +130,12 @@ def test_other_requests_are_refused(path):
     assert client.post("/predict", content=b"{}").status_code == 415
     assert client.post("/learn", json={"rows": [{}], "labels": ["low"]}).status_code == 401
     assert [client.get("/healthz").status_code for _ in range(3)][-1] == 429
+    for name in ("/predict", "/income/explain", "/learn"):
+        refused = client_of(Served(path)).get(name)
+        assert refused.status_code == 405 and refused.headers["allow"] == "POST" and "POST" in refused.json()["error"]
+    spoken = client_of(Served(path)).post("/explain", json={"rows": [{}], "lang": "fr"})
+    assert spoken.status_code == 422 and "lang is 'fr'; it can be one of ['en', 'zh']" in spoken.json()["error"]
+    assert client_of(Served(path)).get("/nothing").json() == {"error": "there is nothing of this name"}
 
 
 def test_a_replaced_file_is_read_and_a_bad_one_is_not(path, model):

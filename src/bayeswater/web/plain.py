@@ -73,7 +73,10 @@ def text_of(asked: Mapping[str, Any], name: str, default: str = "") -> str:
 
 def language_of(asked: Mapping[str, Any]) -> Language:
     """Read the language in which sentences are told."""
-    return LANGUAGES["zh" if asked.get("lang") == "zh" else "en"]
+    lang = asked.get("lang") or "en"
+    if not isinstance(lang, str) or lang not in LANGUAGES:
+        raise QuestionError(f"lang is {lang!r}; it can be one of {[*LANGUAGES]}")
+    return LANGUAGES[lang]
 
 
 def mapping_of(asked: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -191,10 +191,16 @@ def serving_application(models: Sequence[Served], limits: Limits) -> ASGIApp:
     async def openapi(request: Request) -> Response:
         return JSONResponse(openapi_document(models))
 
+    async def other(request: Request) -> Response:
+        if request.path_params["path"].rpartition("/")[2] in ("predict", *QUESTIONS, *TEACHING):
+            return JSONResponse({"error": "a question is a POST of JSON"}, 405, {"Allow": "POST"})
+        return JSONResponse({"error": "there is nothing of this name"}, 404)
+
     routes = [
         Route("/healthz", health),
         Route("/metrics", metrics),
         Route("/openapi.json", openapi),
+        Route("/{path:path}", other),
     ]
     return Gate(Starlette(routes=routes), answer, limits)
 
