@@ -6,8 +6,8 @@ domain falls into that slot too, so no code can reach the rows of another column
 
 The score of a row is the sum of the log-likelihoods of its states, for every class, by look-up in such a table:
 ``joint[i, k] = sum_j log_likelihood[start_j + min(code_ij, n_states_j), k]``. A column has n_states_j + 1 rows in the
-table; a code beyond them means the last. Four columns go together, (a + b) + (c + d), in the loop as in the reference:
-they give the same bits.
+table; a code beyond them means the last. Four columns go together, (a + b) + (c + d), in the loops as in the reference:
+they give the same bits. Where rows are many and states few, a + b and c + d are looked up in a table of their own.
 """
 
 from itertools import pairwise
@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from bayeswater.kernels.class_scores import ordered_sum
-from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.compiling import Kernel, compiled
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 
@@ -98,22 +98,33 @@ ROWS_OF_ENTRY = 4
 """Rows that there are for each entry of the sums of two columns, at least: making them is then the lesser work."""
 
 
+BYTES_OF_PAIRS = 2**19
+"""Bytes of all such sums up to which a loop looks them up: they stay in the second-level cache."""
+
+PLACED_ROWS = 256
+"""Rows of which a loop finds the places of entries before it adds any: column by column, as codes may be stored."""
+
+
 def sum_of_states(codes: Array, n_states: Array, start: Array, log_likelihood: Array, *, use_loop: bool) -> Array:
     """Sum one block of rows: (n_rows, n_classes)."""
     n_rows, n_columns = codes.shape
     joint = np.zeros((n_rows, log_likelihood.shape[1]))
-    arguments = codes, n_states.astype(np.uint64), start.astype(np.uint64), log_likelihood, joint
-    if _sum_of_states_loop.serves(codes.size, *arguments, use_loop=use_loop):
-        _sum_of_states_loop(*arguments)
-        return joint
     in_fours = n_columns - n_columns % 4
     width, first = n_states[:, None] + 1, start[:-1, None]
     size = (width[0:in_fours:2] * width[1:in_fours:2]).ravel()  # entries of each pair of columns
     in_pairs = ROWS_OF_ENTRY * size.max(initial=0) <= n_rows
+    arguments: tuple[Array, ...] = (codes, n_states.astype(np.uint64), start.astype(np.uint64), log_likelihood, joint)
+    loop: Kernel = _sum_of_states_loop
     if in_pairs:
         tables = [log_likelihood[begin:end] for begin, end in pairwise(start[: in_fours + 1].tolist())]
         sums = [(a[:, None] + b).reshape(-1, a.shape[1]) for a, b in zip(tables[0::2], tables[1::2], strict=True)]
         of_pairs, first_of_pair = np.concatenate([log_likelihood[:0], *sums]), (np.cumsum(size) - size)[:, None]
+        if of_pairs.nbytes <= BYTES_OF_PAIRS:
+            place = np.empty((PLACED_ROWS, len(size)), dtype=np.uint64)
+            loop, arguments = _sum_of_pairs_loop, (*arguments, of_pairs, first_of_pair.ravel().astype(np.uint64), place)
+    if loop.serves(codes.size, *arguments, use_loop=use_loop):
+        loop(*arguments)
+        return joint
     for rows in row_blocks(n_rows, max(1, STRETCH_CELLS // (n_columns * joint.shape[1]))):
         code = np.minimum(codes[rows].T, width - 1)  # (n_columns, n_rows)
         if in_pairs:
@@ -162,6 +173,45 @@ def _sum_of_states_loop(codes, n_states, start, log_likelihood, joint):  # type:
             a = start[j] + min(np.uint64(codes[i, j]), n_states[j])
             for k in range(n_classes):
                 joint[i, k] += log_likelihood[a, k]
+
+
+@compiled
+def _sum_of_pairs_loop(codes, n_states, start, log_likelihood, joint, of_pairs, first_of_pair, place):  # type: ignore[no-untyped-def]
+    # The sums of four classes are kept at hand while the row is added up, and stored once.
+    n_rows, n_columns = codes.shape
+    n_classes = joint.shape[1]
+    stretch, n_pairs = place.shape
+    in_fours = n_classes - n_classes % 4
+    for begin in range(0, n_rows, stretch):
+        length = min(stretch, n_rows - begin)
+        for pair in range(n_pairs):
+            j = np.uint64(2 * pair)
+            top, next_top, first = n_states[j], n_states[j + np.uint64(1)], first_of_pair[pair]
+            for i in range(length):
+                row = np.uint64(begin + i)
+                code, next_code = np.uint64(codes[row, j]), np.uint64(codes[row, j + np.uint64(1)])
+                place[i, pair] = first + min(code, top) * (next_top + np.uint64(1)) + min(next_code, next_top)
+        for i in range(length):
+            joint_of_row, place_of_row = joint[begin + i], place[i]
+            for k in range(0, in_fours, 4):
+                a = b = c = d = 0.0
+                for pair in range(0, n_pairs, 2):
+                    p, q = place_of_row[pair], place_of_row[pair + 1]
+                    a += of_pairs[p, k] + of_pairs[q, k]
+                    b += of_pairs[p, k + 1] + of_pairs[q, k + 1]
+                    c += of_pairs[p, k + 2] + of_pairs[q, k + 2]
+                    d += of_pairs[p, k + 3] + of_pairs[q, k + 3]
+                joint_of_row[k], joint_of_row[k + 1], joint_of_row[k + 2], joint_of_row[k + 3] = a, b, c, d
+            for k in range(in_fours, n_classes):
+                a = 0.0
+                for pair in range(0, n_pairs, 2):
+                    a += of_pairs[place_of_row[pair], k] + of_pairs[place_of_row[pair + 1], k]
+                joint_of_row[k] = a
+        for column in range(2 * n_pairs, n_columns):
+            for i in range(begin, begin + length):
+                entry = start[column] + min(np.uint64(codes[i, column]), n_states[column])
+                for k in range(n_classes):
+                    joint[i, k] += log_likelihood[entry, k]
 
 
 @compiled
