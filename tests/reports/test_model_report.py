@@ -113,6 +113,17 @@ def test_many_classes_and_models_of_dependent_columns_are_reported():
         assert tags(page) and "not calibrated" in page
 
 
+def test_no_row_is_explained_twice_and_no_figure_has_a_head_without_cells():
+    few = TEST.slice(0, 12)
+    told = re.findall(r"<h3>Among the [^<]*?row (\d+)", model_report(MODEL, few, "outcome"))
+    assert len(set(told)) == len(told) >= 4
+    X = few.select(["age", "income"])
+    page = model_report(
+        bw.BayesEnsemble(random_state=0).fit(X, few["outcome"]), X.append_column("y", few["outcome"]), "y"
+    )
+    assert "mean |log-odds|" in page and "<th>bits" not in page
+
+
 def test_the_command_writes_it(tmp_path, capsys):
     bw.save(MODEL, tmp_path / "loans.bayes")
     import pyarrow.csv

@@ -74,7 +74,8 @@ class Importances:
             for one in self.columns
             for name, mean, bits in [_cells(one)]
         ]
-        return html_table((heads[0], heads[1], "", heads[2], ""), rows)
+        told = 5 if any(one.bits is not None for one in self.columns) else 3
+        return html_table((heads[0], heads[1], "", heads[2], "")[:told], (row[:told] for row in rows))
 
 
 def _cells(one: ColumnImportance) -> tuple[str, str, str]:

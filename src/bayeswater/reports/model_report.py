@@ -380,8 +380,9 @@ def _six_rows(rows: ReportedRows) -> Safe:
     kinds = {
         "surest right": [i for i in order if right[i]][:OF_EACH],
         "surest wrong": [i for i in order if not right[i]][:OF_EACH],
-        "doubtful": list(order[::-1])[:OF_EACH],
     }
+    told = {i for places in kinds.values() for i in places}
+    kinds["doubtful"] = [i for i in order[::-1] if i not in told][:OF_EACH]
     parts = []
     for kind, places in kinds.items():
         for i in places:

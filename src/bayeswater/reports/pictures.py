@@ -105,7 +105,10 @@ def nomogram_picture(scales: Sequence[Scale], intercept: float, start: str, axis
         return NAMES + 12 + (PAGE - NAMES - 40) * (odds - low) / room
 
     parts, y = [], 20.0
-    for name, at, odds in ((start, [""], np.array([intercept])), *((s.column, s.at, s.odds) for s in scales)):
+    for name, at, odds in (
+        (start, [f"{intercept:+.2f}"], np.array([intercept])),
+        *((s.column, s.at, s.odds) for s in scales),
+    ):
         parts.append(_text(NAMES, y + 3, shortened(str(name), 22), "end", "name"))
         first, last = place(float(odds.min())), place(float(odds.max()))
         parts.append(
@@ -125,7 +128,7 @@ def nomogram_picture(scales: Sequence[Scale], intercept: float, start: str, axis
 
 def _stops(at: Sequence[Any], places: Sequence[float], y: float) -> list[str]:
     """Mark the places of a scale, and label those that have room, above and below the line in turn."""
-    parts, ends = [], [-np.inf, -np.inf]
+    parts, ends, written = [], [-np.inf, -np.inf], {""}
     for x, own in sorted(zip(places, at, strict=True), key=lambda one: one[0]):
         text = f"{float(f'{own:.4g}'):,.10g}" if isinstance(own, float) else "–" if own is None else str(own)
         label = shortened(text, LONGEST_LABEL)
@@ -133,8 +136,9 @@ def _stops(at: Sequence[Any], places: Sequence[float], y: float) -> list[str]:
         half = HALF_LETTER * display_width(label) + 2
         middle = min(max(x, NAMES + half), PAGE - half)
         side = 0 if middle - half > ends[0] else 1
-        if label and middle - half > ends[side]:
+        if label not in written and middle - half > ends[side]:
             ends[side] = middle + half
+            written.add(label)
             parts.append(_text(middle, y - 7 if side == 0 else y + 14, label, "middle"))
     return parts
 

@@ -92,13 +92,14 @@ function drawNomogram(place, told, app) {
     parts.push(svg("line", { class: "base", x1: x(Math.min(...own.odds)), x2: x(Math.max(...own.odds)), y1: y, y2: y }));
     const isNumber = typeof own.at[0] === "number";
     const stops = own.at.map((at, k) => [at, own.odds[k]]).sort((a, b) => a[1] - b[1]);
-    const taken = { up: left - 4, down: left - 4 }; // where the last label above and the last one below end
+    const written = new Set(), taken = { up: left - 4, down: left - 4 }; // where the last label above and the last one below end
     stops.forEach(([at, odds], k) => {
       const place_ = x(odds), text = isNumber ? number(at, 3) : at.replaceAll(" 12:00", "");
       const half = lettersWide(shortened(text, 24), 10.5) / 2 + 3, middle = Math.min(Math.max(place_, left + half), width - half);
       const side = ["up", "down"].find((own_) => middle - half >= taken[own_]);
       parts.push(svg("circle", { class: "dot", cx: place_, cy: y, r: 2.5 }, svg("title", {}, `${drawn(text, 60)} ${signed(odds)}`)));
-      if (!side) return;
+      if (!side || written.has(text)) return; // the hours of a day begin and end alike
+      written.add(text);
       taken[side] = middle + half;
       parts.push(svg("text", { class: "tick", x: middle, y: side === "up" ? y - 6 : y + 15, "text-anchor": "middle" }, drawn(text, 24)));
     });
