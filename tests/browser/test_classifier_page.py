@@ -284,6 +284,23 @@ def test_the_page_fits_a_phone_and_has_a_dark_dress(tab):
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 25, 31)"
 
 
+def test_what_is_printed_has_its_names_and_no_controls(tab):
+    own = tab()
+
+    def printed(**state):
+        own.page.emulate_media(media="screen")
+        own.show(**state).page.emulate_media(media="print")
+
+    printed(view="row", facts={"age": 31})
+    names = own.page.locator(".questions tbody th button")
+    assert names.count() > 3 and all(name.is_visible() for name in names.all())
+    assert own.page.locator("h1").is_visible() and not own.page.get_by_role("button", name="Undo").is_visible()
+    printed(view="learned")
+    assert own.page.locator(".card h3").first.is_visible() and own.page.locator(".legend").first.is_visible()
+    printed(view="rows")
+    assert own.page.locator("table.rows thead button").first.is_visible()
+
+
 def test_hostile_names_states_and_texts_stay_text(tab):
     evil = '"><script>alert(1)</script><img src=x onerror=alert(2)>\u202eevil' + "x" * 10_000
     table = pa.table(

@@ -124,7 +124,7 @@ const binOf = (edges, x) => {
 };
 
 function words(root, own, classes, width, height, most) {
-  const each = Math.max(3, Math.ceil(most / classes.length) + 2);
+  const each = Math.min(Math.max(3, Math.ceil(most / classes.length) + 2), Math.max(...own.best.map((list) => list.length), 3));
   const line = 15, n = Math.min(classes.length, 3), wide = width / n;
   const top = Math.max(...own.best.flat().map((one) => one.weight), 1e-9);
   root.setAttribute("viewBox", `0 0 ${width} ${16 + line * each}`);
