@@ -119,6 +119,8 @@ def test_frames_are_of_the_library_that_was_given(library):
         model.explain(rows),
         model.credible_interval(rows, n_draws=5),
         model.next_best({}),
+        model.curve("b"),
+        network.next_best("c"),
         bw.look(rows),
         bw.drift(model, rows, Y),
         bw.audit(model, rows, Y, group="b", positive="no"),

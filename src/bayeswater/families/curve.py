@@ -52,6 +52,7 @@ class ColumnCurve:
     is_log : whether places are spread evenly on a logarithmic scale
     period : after which the numbers begin anew, if they do
     axis : what numbers are: "number", "clock" for seconds since midnight, "day" for days since 1970-01-01
+    library : of frames, that of the rows which were learned from
     """
 
     column: str
@@ -63,6 +64,7 @@ class ColumnCurve:
     is_log: bool = False
     period: float | None = None
     axis: str = "number"
+    library: str | None = None
 
     def __repr__(self) -> str:
         return f"ColumnCurve of {self.column!r}: {self.kind} at {len(self.at)} places in {self.values.shape[1]} classes"
@@ -74,7 +76,9 @@ class ColumnCurve:
 
     def to_frame(self, library: str | None = None) -> Any:
         """Give a frame of one line for each place: the place, and the density or probability in each class."""
-        return write_frame({"at": self.at} | dict(zip(self._class_names, self.values.T, strict=True)), library)
+        return write_frame(
+            {"at": self.at} | dict(zip(self._class_names, self.values.T, strict=True)), library or self.library
+        )
 
     @property
     def _class_names(self) -> list[str]:

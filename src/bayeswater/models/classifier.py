@@ -601,7 +601,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         'x0'
         """
         self._require_fitted()
-        return self._curve(column)
+        return replace(self._curve(column), library=self._library)
 
     def _curve(self, name: str) -> ColumnCurve:
         """Give the law of a column."""

@@ -118,9 +118,9 @@ class FeatureClassifier(OnSums, BayesClassifier):
         self._require_fitted()
         names, share, counts = self._column_names(), np.exp(self._feature_shares()), self.feature_count_
         if column is None:
-            return word_curve("features", names, share, counts)
+            return replace(word_curve("features", names, share, counts), library=self._library)
         j = self._place_of(column)
-        return ColumnCurve(column, "words", [column], share[:, [j]].T, counts[:, [j]].T)
+        return ColumnCurve(column, "words", [column], share[:, [j]].T, counts[:, [j]].T, library=self._library)
 
     def _feature_shares(self) -> Array:
         """Give the logarithm of P(feature | class): (n_classes, n_features)."""

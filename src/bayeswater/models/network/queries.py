@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -510,7 +511,7 @@ class Queries(ABC):
             facts = {core.names[other]: [StateFact(np.log(found.marginals[other].T))] for other in wanted}
         paid = {core.names[other]: asked[other] for other in wanted}
         given = loss_of_row(as_loss(loss, list(core.variables[node].states)), _as_table(evidence))
-        return rank_facts(posterior / posterior.sum(), facts, paid, given)
+        return replace(rank_facts(posterior / posterior.sum(), facts, paid, given), library=self.library)
 
     # ------------------------------------------------------------------ rows that are known in full, and drawn ones
 
