@@ -136,6 +136,13 @@ def test_every_row_finds_its_cell_and_others_find_none():
     assert (counts.cells_of(3).find(absent.T) == -1).all()
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_rows_that_bring_states_in_between_add_to_the_counts_of_all_rows(order):
+    first = (X != "b").all(axis=1)  # "b" lies before "c", whose code it moves
+    parts = [families(X[some], Y[some]) for some in (first, ~first)][::order]
+    assert parts[0] + parts[1] == families()
+
+
 def test_cells_without_a_row_are_not_kept():
     counts = families()
     assert counts.count.any(axis=1).all()
