@@ -188,6 +188,18 @@ def test_drawn_cells_follow_the_law_of_the_rows(family):
         assert ks_2samp(drawn, cells[y == label]).pvalue > 1e-4  # by chance, once in ten thousand seeds
 
 
+@pytest.mark.parametrize("family", LARGE)
+def test_a_number_that_would_turn_the_decision_is_offered_and_does(family):
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame({"x": np.concatenate([LARGE[family](rng, k) for k in range(2)])})
+    model = NaiveBayes(columns={"x": SAID.get(family, family)}).fit(X, np.repeat(["a", "b"], 2000))
+    rows = X.iloc[[0, 1, 2, 2000, 2001, 2002]]
+    for one, predicted in zip(model.explain(rows), model.predict(rows), strict=True):
+        (turn,) = one.turns
+        assert X["x"].min() <= turn.value <= X["x"].max()
+        assert model.predict(pd.DataFrame({"x": [turn.value]})) == [turn.prediction] != [predicted]
+
+
 def test_drawn_cells_of_a_prior_follow_students_t():
     prior = NormalInverseGamma(1.0, 2.0, 1.5, 3.0)
     x = pd.DataFrame({"x": [0.0, 2.0, 5.0, 7.0], "z": [0.0, 1.0, 4.0, 6.0]})

@@ -2,9 +2,11 @@
 
 import warnings
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from bayeswater import BayesWarning
+from bayeswater import BayesWarning, NaiveBayes
 from bayeswater.data.reading.column_plan import AUTO, BITS, IGNORED, Column
 from bayeswater.families.planning import NOT_AGREED, agreed, warn_of_left_out
 
@@ -46,3 +48,17 @@ def test_five_columns_at_most_are_named_in_one_line_for_each_reason(n, said):
         warn_of_left_out([*columns, Column("id", "id", IGNORED, "unique")], "say how")
     assert [str(one.message) for one in found] == [said, "column 'id' is left out: unique; say how"]
     assert all(one.category is BayesWarning for one in found)
+
+
+def test_a_column_that_names_the_rows_is_left_out_and_the_warning_says_how_to_keep_it():
+    rows, y = pd.DataFrame({"key": [f"id{i}" for i in range(60)], "x": np.arange(60) / 7}), np.arange(60) % 2
+    with pytest.warns(
+        BayesWarning, match="column 'key' is left out: .* names the rows.*{'key': 'categorical'}"
+    ) as told:
+        assert NaiveBayes().fit(rows, y).columns_["key"].family == IGNORED
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kept = NaiveBayes(columns={"key": "categorical"}).fit(rows, y)
+        NaiveBayes(columns={"key": "ignored"}).fit(rows, y)
+    assert kept.columns_["key"].family == "categorical"
