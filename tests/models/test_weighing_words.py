@@ -157,9 +157,11 @@ def test_forgetting_marks_weights_as_stale_and_refresh_is_a_fit_of_the_rest(fitt
     X = only_text(X)
     model = weighed(X, y).forget(X.slice(0, 20), y[:20])
     assert model.word_weights_["note"].is_stale
+    assert "refresh learns them again" in str(model.word_weights_["note"])
     model.refresh(X.slice(20), y[20:])
     again = weighed(X.slice(20), y[20:])
     assert not model.word_weights_["note"].is_stale
+    assert "refresh" not in str(model.word_weights_["note"])
     np.testing.assert_allclose(model.predict_proba(X), again.predict_proba(X), atol=1e-12)
     grown = model.partial_fit(pa.table({"note": ["a new brilliant place"]}), ["ugly"])
     assert np.isfinite(grown.predict_proba(X)).all()
