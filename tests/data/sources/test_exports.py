@@ -101,6 +101,9 @@ def test_cells_that_are_torn_are_no_names_of_rows(tmp_path, cell):
     [
         ("a,b\n" + "1,2\n" * 20 + "a,b\n" + "3,4\n" * 20, "is the header there more than once?"),
         ("id    name        sum\n1     Ann Lee     2.5\n2     Bob         3.5\n", "if blanks stand between cells"),
+        ("red,yes\n" + "blue,no\nred,no\nblue,yes\n" * 2, "the first row is read as a header, 'red', 'yes'"),
+        ("spam\nham\nham\nspam\n", "the first row is read as a header, 'spam'"),
+        ("a,b\n1,2\n# end\n".replace("# end", "Total: all,7"), "the last row, 'Total: all,7', looks like totals"),
         ('id,text,n\n1,"he said \\"hi\\"",2\n3,x,4\n', "a backslash stands before quotes within cells"),
     ],
 )
@@ -255,6 +258,26 @@ def test_columns_that_stand_below_one_another_are_read(tmp_path, monkeypatch):
         "id          name\n----------- ----------\n          1 Ann       \n         20 Bob\n\n(2 rows affected)\n"
     )
     assert read(path) == [{"id": 1, "name": "Ann"}, {"id": 20, "name": "Bob"}]
+
+
+def test_a_note_that_is_as_wide_as_the_table_is_no_header(tmp_path):
+    path = tmp_path / "bank.csv"
+    path.write_text("Konto;DE00;;;\nStand;1.234,5;EUR;;\n\nTag;Art;Text;Betrag;n\n" + "13.2.2023;a;b;3,5;1\n" * 5)
+    table, report = bayeswater.read_table(path)
+    assert table.column_names == ["Tag", "Art", "Text", "Betrag", "n"] and table.num_rows == 5
+    assert [note.partition("from ")[2] for note in report.notes] == ["'Konto DE00'", "'Stand 1.234,5 EUR'"]
+    path.write_text("Stand;1.234,5;EUR;;\n" + "Tag;Art;Text;Betrag;n\n" + "13.2.2023;a;b;3,5;1\n" * 5)
+    assert read(path)[0]["Betrag"] == 3.5
+
+
+def test_a_comment_that_begins_no_file_is_pointed_out(tmp_path):
+    path = tmp_path / "end.csv"
+    path.write_text("a,b\n1,2\n# end of file\n")
+    with pytest.raises(
+        DataError, match=r"if such lines are no rows, say bayeswater\.local_rows\(source, comment='#'\)"
+    ):
+        read(path)
+    assert read(path, comment="#") == [{"a": 1, "b": 2}]
 
 
 def test_a_quote_behind_a_backslash_moves_no_cell(tmp_path):

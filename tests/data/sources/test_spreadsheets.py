@@ -11,6 +11,7 @@ from bayeswater.data.sources import spreadsheets
 from bayeswater.data.sources.recognising import open_source
 from bayeswater.errors import DataError, ResourceLimitError
 
+DAY = datetime(2025, 3, 1, 12, 30)
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 WORKBOOK = (
@@ -165,6 +166,19 @@ def test_time_stamps_of_which_one_is_at_midnight_are_one_column(tmp_path):
     book.save(tmp_path / "times.xlsx")
     table, _ = bw.read_table(tmp_path / "times.xlsx")
     assert table.column("time").to_pylist() == moments
+
+
+def test_marks_of_missing_cells_among_numbers_are_missing(tmp_path):
+    pytest.importorskip("python_calamine")
+    book = pytest.importorskip("openpyxl").Workbook()
+    for row in [
+        ["n", "day", "k"],
+        *([cell, day, "-"] for cell, day in zip([1, "-", 2.5, " n/a"], [DAY, "?", DAY, None], strict=True)),
+    ]:
+        book.active.append(row)
+    book.save(tmp_path / "marks.xlsx")
+    assert read(tmp_path / "marks.xlsx")[:2] == [{"n": 1, "day": DAY, "k": "-"}, {"n": None, "day": None, "k": "-"}]
+    assert read(tmp_path / "marks.xlsx", missing_only=["x"])[1]["n"] == "-"
 
 
 def test_cells_that_are_merged_downwards_stand_in_each_of_their_rows(tmp_path):

@@ -190,8 +190,8 @@ class JsonLinesSource(Source):
         for name, cell in whole.items():
             if isinstance(cell, list) and cell and isinstance(cell[0], list if "columns" in whole else dict):
                 raise DataError(
-                    f"{self.name} is one object, and its rows seem to be the list {name!r} in it; write these alone, "
-                    "as an array of objects (pandas: to_json(..., orient='records'))"
+                    f"{self.name} is one object, and its rows seem to be the list {name!r} in it; write that list "
+                    "alone, as an array of objects (pandas: to_json(..., orient='records'))"
                 )
         cells = list(whole.values())
         if len(cells) > 1 and all(isinstance(cell, dict | list) and len(cell) == len(cells[0]) for cell in cells):

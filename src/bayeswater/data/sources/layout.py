@@ -439,6 +439,8 @@ def _without_second(
     is_over = len({*filter(None, map(str.strip, header.cells))}) < header.n_filled and len({*joined}) == len(joined)
     if sum(of_numbers) < (1 if is_over else min(2, sum(map(bool, second)))) or not any(of_numbers):
         return header, below, [*said, *_unlike_others(second, below[1:])]
+    if all(second) and header.n_filled < len(second):  # what stands above it is a note as wide as the table
+        return _Row(below[0].cells, below[0].end), below[1:], [*said, *_passed_over([header])]
     names = [name.strip() for name, is_one in zip(header.cells, of_numbers, strict=False) if is_one]
     if any(str((reading.types or {}).get(name)) == "string" for name in names):
         return header, below, said
@@ -504,7 +506,13 @@ def _are_numbers(cells: Sequence[str]) -> bool:
 
 
 def _is_perhaps_data(header: Sequence[str], below: Sequence[_Row]) -> bool:
-    """Tell numbers that are cells of a row from those that count columns or years, as 1, 2, 3 and 2019, 2020."""
+    """Tell numbers that are cells of a row from those that count columns or years, as 1, 2, 3 and 2019, 2020.
+
+    Words are cells, too, where each of them is there again in the rows below, but for a header that is there twice.
+    """
+    columns = (_cells_of(below, place) for place in range(len(header)))
+    if len(below) > LEAST_BELOW and all(map(_is_cell_of, header, columns)):
+        return True
     plain = {place: name for place, name in enumerate(header) if PLAIN.fullmatch(name)}
     numbers = [name for place, name in plain.items() if _are_numbers(_cells_of(below, place))]
     if any(not name.isdigit() for name in numbers):
@@ -512,6 +520,11 @@ def _is_perhaps_data(header: Sequence[str], below: Sequence[_Row]) -> bool:
     steps = {int(second) - int(first) for first, second in pairwise(numbers)}
     step = steps.pop() if len(steps) == 1 else 0
     return len(numbers) > 1 and not (step and (len(numbers) > 2 or abs(step) <= FEW_STEPS))
+
+
+def _is_cell_of(name: str, cells: Sequence[str]) -> bool:
+    """Say whether a column has a cell like its name, and no numbers but for such cells."""
+    return name in filter(None, cells) and not _are_numbers([cell for cell in cells if cell != name])
 
 
 def _is_header_in_comment(row: _Row, below: _Row, comment: str) -> bool:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TOTALS = re.compile(
-    r"(grand|sub)?\s*-?totals?( general)?|total général|gesamt(summe|ergebnis)?|summe|ergebnis|"
+    r"(grand|sub)?\s*-?totals?( general|: .*)?|total général|gesamt(summe|ergebnis)?|summe|ergebnis|"
     r"sums?|somme|suma|totale|averages?|means?|"
     "合计|总计|小计|合計|總計",
     re.I,
@@ -176,6 +176,8 @@ def ragged_row(found: re.Match[str], delimiter: str, n_bad: int, *, near_top: bo
     )
     if '\\"' in text:
         way_out = 'write quotes within cells twice, as "", and not behind a backslash'
+    elif text.startswith("#"):
+        way_out = "if such lines are no rows, say bayeswater.local_rows(source, comment='#')"
     elif text.startswith("'"):
         way_out = 'write double quotes around cells, "x, y", in the place of single ones'
     elif there == expected + 1 and text.rstrip().endswith(delimiter):

@@ -75,7 +75,7 @@ class SpreadsheetSource(HeldSource):
         found = sheet_layout(([*map(cell_text, row)] for row in rows), self.reading, self.name, self.expected)
         for said in found.notes:
             self.note(said)
-        names = {place: name for name, place in found.used.items()}
+        names, marks = {place: name for name, place in found.used.items()}, self.reading.written.marks
         merged = [one for one in merged if one[0] >= found.n_rows_above and one[2] in names]
         ends: dict[int, int] = {}
         for begin, end, place in sorted(merged):
@@ -90,7 +90,9 @@ class SpreadsheetSource(HeldSource):
         last = [[*map(cell_text, row)] for row in body[-LAST_ROWS:]]
         if odd := said_of_rows(last, [next(filter(None, row)) for row in last]):
             self.note(odd)
-        return pa.table({name: column_of_cells([row[place] for row in body]) for name, place in found.used.items()})
+        return pa.table(
+            {name: column_of_cells([row[place] for row in body], marks) for name, place in found.used.items()}
+        )
 
     def _rows(self, book: Any) -> tuple[list[list[Any]], list[tuple[int, int, int]]]:
         """Give the cells of the sheet that was named, or of the only one that has some, and those that are merged."""

@@ -55,17 +55,23 @@ def library(name: str, extra: str, what: str) -> Any:
         raise DataError(f"{what} needs {name}; install it with: pip install 'bayeswater[{extra}]'") from None
 
 
-def column_of_cells(cells: Sequence[Any]) -> "pa.Array":
+def column_of_cells(cells: Sequence[Any], marks: Sequence[str] = ()) -> "pa.Array":
     """Make a column of Python's values: of one type, or text where they are of several.
+
+    Marks of missing cells among values that are no strings are missing.
 
     >>> column_of_cells([1.0, None, 2.0]).to_pylist(), column_of_cells([1.0, "x", True]).to_pylist()
     ([1, None, 2], ['1', 'x', 'true'])
+    >>> column_of_cells([1.5, "-", 2.0], ["-"]).to_pylist(), column_of_cells(["-", "-"], ["-"]).to_pylist()
+    ([1.5, None, 2.0], ['-', '-'])
     >>> column_of_cells([1.0, 1e300]).to_pylist()
     [1.0, 1e+300]
     """
     import pyarrow as pa
 
     kinds = {type(cell) for cell in cells if cell is not None}
+    if str in kinds and len(kinds) > 1 and all(cell.strip() in marks for cell in cells if type(cell) is str):
+        cells, kinds = [None if type(cell) is str else cell for cell in cells], kinds - {str}
     if kinds <= {int, float} and kinds:
         numbers = [cell if cell is None or type(cell) is int or not _is_whole(cell) else int(cell) for cell in cells]
         is_whole = all(type(cell) is not float for cell in numbers)
