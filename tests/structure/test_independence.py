@@ -3,7 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
-from scipy.stats import chi2, chi2_contingency, pearsonr
+from scipy.stats import chi2, chi2_contingency, pearsonr, random_table
 from tests.oracles.chained_rows import chained_rows
 from tests.oracles.tests_of_bnlearn import answers, numbers, states
 
@@ -14,6 +14,7 @@ from bayeswater.structure.independence import (
     chi_squared_tail,
     correlation_departure,
     departure_of_correlation,
+    named_test,
 )
 
 
@@ -119,3 +120,25 @@ def test_what_is_told_by_the_others_leaves_no_degree_of_freedom_and_is_independe
     codes = np.repeat([[0, 0, 1], [0, 1, 0], [0, 1, 1]], 30, axis=1)  # given z, x or y has one state
     found = IndependenceTest(codes[[0, 1, 2]] * [[0], [1], [1]], np.array([2, 2, 2]), kind).departure(0, 1, [2])
     assert found == (0.0, 0.0, 1.0)
+
+
+def test_permutations_of_chi_squared_and_their_mean_for_degrees_of_freedom():
+    codes, n_states = chained_rows(40, [3, 4, 2], seed=5)
+    counts = np.zeros((3, 4))
+    np.add.at(counts, (codes[0], codes[1]), 1)
+    drawn = random_table(counts.sum(axis=1), counts.sum(axis=0)).rvs(20_000, random_state=1)
+    for kind, lambda_ in (("permutation-chi2", "pearson"), ("permutation", "log-likelihood")):
+        seen, *others = (
+            chi2_contingency(table, correction=False, lambda_=lambda_).statistic for table in (counts, *drawn[:4000])
+        )
+        found = IndependenceTest(codes, n_states, kind, n_permutations=4000).departure(0, 1)
+        assert found.statistic == pytest.approx(seen) and found.degrees_of_freedom is None
+        assert found.p_value == pytest.approx(np.mean(np.array(others) >= seen - 1e-9), abs=0.04)
+        semi = IndependenceTest(codes, n_states, {"pearson": "sp-x2"}.get(lambda_, "sp-mi"), n_permutations=4000)
+        assert semi.departure(0, 1).degrees_of_freedom == pytest.approx(np.mean(others), rel=0.05)
+        assert semi.p_value(0, 1) == chi_squared_tail(semi.departure(0, 1).degrees_of_freedom, found.statistic)
+    assert [named_test(name) for name in ("mc-x2", "smc-x2", "smc-mi", "sp-mi")] == [
+        *["permutation-chi2"] * 2,
+        "permutation",
+        "sp-mi",
+    ]

@@ -6,7 +6,8 @@ Of states, by the counts n_xyz of z's configurations:
     chi2         sum of (n_xyz - e)^2 / e, e = n_xz n_yz / n_z
     mi-sh        g2 of shares that are shrunk to even ones (Hausser and Strimmer 2009)
     mi-adf       g2, and x2-adf chi2, with the degrees of freedom of the states that occur in each configuration
-    permutation  g2 among tables drawn at random with the same n_xz and n_yz
+    permutation  g2, and permutation-chi2 chi2, among tables drawn at random with the same n_xz and n_yz
+    sp-mi        g2, and sp-x2 chi2, by chi-squared with the mean of such tables for degrees of freedom
     jt           how often y rises with x, by the order of their states (Jonckheere and Terpstra): nearly normal
 
 g2, chi2 and mi-sh follow the chi-squared distribution of (r_x - 1)(r_y - 1) q degrees of freedom, q the configurations
@@ -22,7 +23,8 @@ Of numbers, by the correlation r of what x and y have beyond linear functions of
     mi-g-sh      mi-g of covariances that are shrunk to 0 (Schaefer and Strimmer 2005)
 
 Of both together "mi-cg" and "lr-cg" compare likelihoods: see `structure.number_tests`. All but "lr-cg" are tests of
-R's bnlearn, where g2 is called mi, chi2 x2, and permutation mc-mi: these names are known, too.
+R's bnlearn, where g2 is called mi, chi2 x2, and permutations of them mc-mi or smc-mi, and mc-x2 or smc-x2: these names
+are known, too.
 """
 
 from collections.abc import Sequence
@@ -37,7 +39,10 @@ from bayeswater.limits import require_table_bytes
 from bayeswater.structure.local_scores import numbered
 from bayeswater.typing import Array
 
-TESTS_OF_STATES = ("g2", "chi2", "mi-sh", "mi-adf", "x2-adf", "permutation", "jt")
+DRAWN = ("permutation", "permutation-chi2", "sp-mi", "sp-x2")
+"""Tests that draw tables."""
+
+TESTS_OF_STATES = ("g2", "chi2", "mi-sh", "mi-adf", "x2-adf", *DRAWN, "jt")
 TESTS_OF_NUMBERS = ("cor", "zf", "mi-g", "mi-g-sh")
 
 ROWS_FOR_A_CELL = 5
@@ -55,7 +60,9 @@ LINEAR = 1e-10
 
 def named_test(test: str) -> str:
     """Give the name that a test has here, of that in R's bnlearn."""
-    return {"mi": "g2", "x2": "chi2", "mc-mi": "permutation"}.get(str(test), test)
+    plain = str(test).removeprefix("s") if str(test).startswith("smc-") else test
+    theirs = {"mi": "g2", "x2": "chi2", "mc-mi": "permutation", "mc-x2": "permutation-chi2"}
+    return theirs.get(str(plain), test)
 
 
 class Departure(NamedTuple):
@@ -119,7 +126,7 @@ class IndependenceTest:
     codes, n_states : states of the rows, and cards
     kind : one of `TESTS_OF_STATES`
     weight : (n_rows,), optional
-    n_permutations, seed : tables that "permutation" draws, the same ones for the same question
+    n_permutations, seed : tables that are drawn by some, the same ones for the same question
     """
 
     codes: Array
@@ -132,8 +139,8 @@ class IndependenceTest:
     def __post_init__(self) -> None:
         if self.kind not in TESTS_OF_STATES:
             raise ParameterError(f"test is {self.kind!r}; it can be one of {', '.join(TESTS_OF_STATES)}")
-        if self.kind == "permutation" and self.weight is not None and (self.weight != np.rint(self.weight)).any():
-            raise ParameterError("test='permutation' draws whole rows; give whole weights, or take 'g2'")
+        if self.kind in DRAWN and self.weight is not None and (self.weight != np.rint(self.weight)).any():
+            raise ParameterError(f"test={self.kind!r} draws whole rows; give whole weights, or take 'g2'")
 
     is_symmetric = True
 
@@ -146,15 +153,14 @@ class IndependenceTest:
         r_x, r_y = int(self.n_states[x]), int(self.n_states[y])
         q = float(np.prod(self.n_states[list(given)], dtype=np.float64))
         degrees = (r_x - 1) * (r_y - 1) * q
-        has_none = self.kind in ("permutation", "jt")
+        has_none = self.kind in (*DRAWN[:2], "jt")
         if degrees == 0:
             return Departure(0.0, None if has_none else 0.0, 1.0)
         count = self._counts(x, y, given)  # (configurations, r_x, r_y)
         if self.kind == "jt":
             return _trend(count)
-        if self.kind == "permutation":
-            statistic = _g2(count)
-            return Departure(statistic, None, self._share_as_far(count, statistic, (x, y, *given)))
+        if self.kind in DRAWN:
+            return self._among_drawn(count, (x, y, *given))
         if self.kind.endswith("-adf"):
             degrees = float(np.prod([((count.sum(axis=k) > 0).sum(axis=1) - 1).clip(0) for k in (1, 2)], axis=0).sum())
             if self.rows_for_a_cell(x, y, given) < ROWS_FOR_A_CELL:
@@ -180,19 +186,27 @@ class IndependenceTest:
         counts = np.bincount(cell, self.weight, minlength=n_numbers * r_x * r_y)
         return counts.reshape(n_numbers, r_x, r_y).astype(np.float64)
 
-    def _share_as_far(self, count: Array, statistic: float, question: tuple[int, ...]) -> float:
-        """Share of tables with the same margins, the one seen among them, that depart as far."""
+    def _among_drawn(self, count: Array, question: tuple[int, ...]) -> Departure:
+        """Compare a table with drawn ones of the same margins; among these is the one that was seen."""
         from scipy.stats import random_table  # its import takes longer than a test
 
-        rng = np.random.default_rng([self.seed, *question])
+        rng, of_chi2 = np.random.default_rng([self.seed, *question]), self.kind.endswith(("chi2", "x2"))
         drawn = np.zeros(self.n_permutations)
         for table in count[count.any(axis=(1, 2))]:
             of_x, of_y = table.sum(axis=1), table.sum(axis=0)
             tables = random_table(of_x, of_y).rvs(self.n_permutations, random_state=rng)
-            margins = xlogy(of_x, of_x).sum() + xlogy(of_y, of_y).sum() - xlogy(table.sum(), table.sum())
-            drawn += 2.0 * (xlogy(tables, tables).sum(axis=(1, 2)) - margins)
+            if of_chi2:
+                expected = np.outer(of_x, of_y) / table.sum()
+                drawn += ((tables - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum(axis=(1, 2))
+            else:
+                margins = xlogy(of_x, of_x).sum() + xlogy(of_y, of_y).sum() - xlogy(table.sum(), table.sum())
+                drawn += 2.0 * (xlogy(tables, tables).sum(axis=(1, 2)) - margins)
+        statistic = _chi2(count) if of_chi2 else _g2(count)
+        if self.kind.startswith("sp-"):
+            degrees = float(drawn.mean())
+            return Departure(statistic, degrees, chi_squared_tail(degrees, statistic))
         n_as_far = int((drawn >= statistic - AS_FAR * max(1.0, statistic)).sum())
-        return (n_as_far + 1) / (self.n_permutations + 1)
+        return Departure(statistic, None, (n_as_far + 1) / (self.n_permutations + 1))
 
 
 def _g2(count: Array) -> float:

@@ -82,12 +82,12 @@ def independence_test(
     x, y, given : str, str, iterable of str
         Names of columns.
     test : str, default "g2"
-        Of states "g2", "chi2", "mi-sh", "mi-adf", "x2-adf", "permutation" or, if they have an order, "jt" (bnlearn's
-        names, as "mi" and "x2", are known, too); of numbers "cor", "zf", "mi-g" or "mi-g-sh": see
-        `bayeswater.structure.independence`; of both bnlearn's "mi-cg", or "lr-cg", in which the order of x and y does
-        not show: see `bayeswater.structure.number_tests`.
+        Of states "g2", "chi2", "mi-sh", "mi-adf", "x2-adf", "permutation", "permutation-chi2", "sp-mi", "sp-x2" or, if
+        they have an order, "jt" (bnlearn's names, as "mi" and "x2", are known, too); of numbers "cor", "zf", "mi-g" or
+        "mi-g-sh": see `bayeswater.structure.independence`; of both bnlearn's "mi-cg", or "lr-cg", in which the order of
+        x and y does not show: see `bayeswater.structure.number_tests`.
     n_permutations, seed : int, int
-        Number of tables that "permutation" draws, and seed.
+        Number of tables that are drawn by tests with permutations, and seed.
     discretize, columns : as in `learn_structure`
         How tests of states put numbers into bins.
 

@@ -321,7 +321,7 @@ def learn_structure(
         bnlearn takes 10.
     significance, test : float, str
         Of searches by tests: probability below which a departure from independence counts, and "g2" (default), "chi2",
-        "mi-sh", "mi-adf", "x2-adf", "permutation" or "jt" (see `independence_test`); where numbers stay
+        "mi-sh", "mi-adf", "x2-adf", "permutation", "sp-mi" or "jt" (see `independence_test`); where numbers stay
         numbers "mi-cg" (default) or "lr-cg", and of numbers alone "cor", "zf", "mi-g" or "mi-g-sh".
     max_given : int, optional
         Of searches by tests: most variables that are given when two are tested.
