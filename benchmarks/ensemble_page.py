@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,9 @@ def markdown(found: Figures, done: dict[str, Any]) -> str:
 def _introduction(found: Figures, done: dict[str, Any]) -> list[str]:
     facts = machine()
     libraries = [f"{name} {facts[name]}" for name in ("Python", "bayeswater", "scikit-learn", "numpy")]
-    libraries += [f"{name} {version(INSTALLED_AS[name])}" for name in INSTALLED_AS if name not in ABSENT]
+    libraries += [
+        f"{name} {import_module(INSTALLED_AS[name]).__version__}" for name in INSTALLED_AS if name not in ABSENT
+    ]
     unknown = [name for name in ALL_PEERS if not any(name in own for own in found.values())]
     absent = [f"{name} (not installed)" if name in ABSENT else name for name in unknown]
     absent += [] if any(TUNED in key for key in done) else ["a tuned CatBoost"]
@@ -108,7 +110,8 @@ def _introduction(found: Figures, done: dict[str, Any]) -> list[str]:
         f"the explainable boosting machine of InterpretML. {protocol[0]} So calibration alone does not flatter us.",
         "",
         "Every model runs on one thread; seconds are of the processor, and predicting is the quickest of up to five "
-        "turns.",
+        f"turns. The machine has {facts['cores']} cores; when this page was written, {facts['load before']} processes "
+        "wanted them.",
         "",
         f"Measured until {datetime.now(UTC):%Y-%m-%d} with {', '.join(libraries)}: {len(found)} tables, {n_folds} of "
         "them with both halves in turn, the others with one half to learn from. Four tables are made by the benchmark: "
