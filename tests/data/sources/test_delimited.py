@@ -16,6 +16,7 @@ from bayeswater.data.reading.cell_style import ALWAYS_MISSING, MARKS
 from bayeswater.data.sources import delimited
 from bayeswater.data.sources.recognising import open_source
 from bayeswater.data.sources.source import Source, TypesWidened
+from bayeswater.data.sources.table_reading import read_table
 from bayeswater.errors import DataError, ParameterError, SchemaError
 
 
@@ -362,3 +363,13 @@ def test_lines_that_blanks_part_unevenly_are_said_to_be_one_cell(tmp_path, last)
     assert any("delimiter=' '" in note and "save the table as CSV" in note for note in source.notes)
     path.write_text("name\nAnn Lee\nBob van Damme\n")
     assert not open_source(path).notes
+
+
+@pytest.mark.parametrize("header", ["weight", '"weight"'])
+@pytest.mark.parametrize("cell", ["1{} kg", "1{} 234", "2020-01-1{} 10:00:00", "1{} Rue de Rome"])
+def test_one_column_whose_cells_begin_with_a_number_is_one(tmp_path, header, cell):
+    path = tmp_path / "one.csv"
+    path.write_text("\n".join([header, *map(cell.format, range(4))]) + "\n")
+    table = read_table(path).table
+    assert table.column_names == ["weight"]
+    assert (table.num_rows, table["weight"].null_count) == (4, 0)

@@ -330,7 +330,8 @@ def _rows(text: str, delimiter: str, skips_blanks: bool, quotes: bool) -> Iterat
 def _is_table(dialect: _Dialect, comment: str, text: str) -> bool:
     """Say whether rows cut at blanks are all of one length and hold numbers.
 
-    The header of R has one name fewer, but then rows have numbers, or names are in quotes: Ann Lee has two names.
+    The header of R has one name fewer, but then rows have numbers, or names are in quotes: Ann Lee has two names. Below
+    a single name, 12 kg or a date with its time is one cell.
     """
     header, *below = _body(dialect.rows, comment, dialect.delimiter) or [_Row([], 0)]
     if below and len(below[-1].cells) < dialect.width:  # it may be cut off
@@ -339,7 +340,8 @@ def _is_table(dialect: _Dialect, comment: str, text: str) -> bool:
         return False
     are_numbers = [_are_numbers(_cells_of(below, place)) for place in range(dialect.width)]
     n_more = dialect.width - len(header.cells)
-    return any(are_numbers) and (n_more == 0 or (n_more == 1 and (are_numbers[0] or text.startswith('"'))))
+    are_of_r = are_numbers[0] or text.startswith('"')
+    return any(are_numbers) and (n_more == 0 or (n_more == 1 and are_of_r and len(header.cells) > 1))
 
 
 def _are_parted_by_blanks(rows: Sequence[_Row]) -> bool:
