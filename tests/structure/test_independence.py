@@ -115,6 +115,21 @@ def test_p_values_go_on_to_the_least_number_that_a_float_holds(degrees, statisti
     assert found == pytest.approx(float(exact), rel=1e-6)
 
 
+@pytest.mark.parametrize("n_rows", [10**6, 10**7, 10**9])
+def test_what_depends_beyond_doubt_in_millions_of_rows_has_a_small_p_value(n_rows):
+    for t in (30.0, 38.0, 60.0, 1000.0):
+        degrees = n_rows - 2
+        found = departure_of_correlation("cor", t / np.sqrt(degrees + t * t), n_rows, degrees)
+        assert 0.0 <= found.p_value < 1e-190
+    assert 0.0 <= chi_squared_tail(n_rows / 10, n_rows / 5) < 1e-300
+
+
+def test_no_p_value_is_more_than_one_of_a_lesser_statistic():
+    for degrees in (1.0, 40.0, 3e3, 4e4, 5e5):
+        found = [chi_squared_tail(degrees, degrees * (1 + share)) for share in np.geomspace(1e-3, 2e3, 300)]
+        assert found == sorted(found, reverse=True)
+
+
 @pytest.mark.parametrize("kind", ["mi-adf", "x2-adf"])
 def test_what_is_told_by_the_others_leaves_no_degree_of_freedom_and_is_independent(kind):
     codes = np.repeat([[0, 0, 1], [0, 1, 0], [0, 1, 1]], 30, axis=1)  # given z, x or y has one state

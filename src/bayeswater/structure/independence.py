@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.special import betaln, chdtrc, erfc, gammaln, hyp2f1, hyperu, stdtr, xlogy
+from scipy.special import betaln, chdtrc, erfc, gammaln, stdtr, xlogy
 
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.limits import require_table_bytes
@@ -53,6 +53,9 @@ AS_FAR = 1e-9
 
 LARGEST = 1e100
 """Statistics from which on a p-value is 0."""
+
+TERMS_OF_TAIL = 20
+"""Terms of a tail beyond what SciPy gives: the next ones are below the last digits."""
 
 LINEAR = 1e-10
 """Share of the length of a column below which what others leave of it is rounding."""
@@ -85,8 +88,11 @@ def chi_squared_tail(degrees: float, statistic: float) -> float:
     if found > 0 or not 0 < statistic < LARGEST:
         return found
     a, z = degrees / 2, statistic / 2
+    rest = 0.0  # Legendre's continued fraction, whose terms are small so far out
+    for n in range(TERMS_OF_TAIL, 0, -1):
+        rest = n * (a - n) / (z - a + 2 * n + 1 + rest)
     with np.errstate(under="ignore"):
-        return float(np.exp(a * np.log(z) - z - gammaln(a) + np.log(hyperu(1.0, 1.0 + a, z))))
+        return float(np.exp(a * np.log(z) - z - gammaln(a) - np.log(z - a + 1 + rest)))
 
 
 def _student_tails(degrees: float, t: float) -> float:
@@ -95,9 +101,14 @@ def _student_tails(degrees: float, t: float) -> float:
     if found > 0 or not t < LARGEST:
         return found
     a, share = degrees / 2, degrees / (degrees + t * t)
-    rest = np.log(hyp2f1(a + 0.5, 1.0, a + 1.0, share)) - np.log(a) - betaln(a, 0.5)
+    rest = 1.0  # the continued fraction of an incomplete beta integral
+    for n in range(TERMS_OF_TAIL, 0, -1):
+        rest = 1 - (a + n) * (a + n + 0.5) * share / ((a + 2 * n) * (a + 2 * n + 1)) / rest
+        rest = 1 + n * (0.5 - n) * share / ((a + 2 * n - 1) * (a + 2 * n)) / rest
+    rest = 1 - (a + 0.5) * share / (a + 1) / rest
+    log_shares = -a * np.log1p(t * t / degrees) + 0.5 * np.log(t * t / (degrees + t * t))
     with np.errstate(under="ignore"):
-        return float(np.exp(a * np.log(share) + 0.5 * np.log1p(-share) + rest))
+        return float(np.exp(log_shares - np.log(a * rest) - betaln(a, 0.5)))
 
 
 class PairTest(Protocol):
