@@ -176,7 +176,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         self.weights = weights
 
     _tags = ("categorical", "string", "sparse")
-    _not_sent = (*WeighsTerms._not_sent, "_read_terms")
+    _not_sent = ("_memo", "_texts_of_fit", "_read_terms")
     _read_terms: tuple[Sums[Any] | None, Settings | None, Mapping[str, Block]] = None, None, {}
 
     # ------------------------------------------------------------------ learning
@@ -291,7 +291,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         for key, family in families_of(sums.columns.plan).items():
             terms[key] = family.without_choice(terms[key], settings)
         model = copy(self)._adopt(sums)
-        model._read_terms, model._is_review = (sums, settings, terms), True
+        model.__dict__.update(_read_terms=(sums, settings, terms), _is_review=True)
         return model
 
     # ------------------------------------------------------------------ what holds of the parameters
