@@ -47,6 +47,7 @@ own_reasons(
         "bins": "分箱",
         "{n} bins": "{n} 个箱",
         "few values": "取值很少",
+        "too few rows": "行太少",
         "one value in most rows": "多数行取同一个值",
         "{n} bin by {what}": "按 {what} 分为 {n} 个箱",
         "{n} bins by {what}": "按 {what} 分为 {n} 个箱",

@@ -13,7 +13,6 @@ export function lossOf(app) {
 export function mount(root, app) {
   const { t, subject } = app;
   const [costs, row, rows, curves] = ["costs", "row", "rows", "curves"].map((name) => el("section", { class: `panel ${name}`, "aria-label": t(`panel_${name}`) }));
-  row.classList.toggle("three", subject.classes.length === 3); // a triangle is drawn, which takes its room at once
   replace(root, el("div", { class: "panels" }, costs, row, rows, curves));
   let last = "", before = null;
 
