@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 own_reasons(
     {
+        "number": "数值",
         "no cell has a value": "没有单元格有值",
         "true or false": "真或假",
         "{n} declared": "声明了 {n} 个",
