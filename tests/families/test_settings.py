@@ -38,7 +38,10 @@ def table() -> pd.DataFrame:
             "weight": rng.normal(70, 8, N),
             "born": pd.date_range("1990-01-01", periods=N, freq="9D"),
             "opens": [datetime.time(int(h), 30) for h in rng.integers(6, 12, N)],
-            "note": ["please call me back", "no time for this today"] * (N // 2),
+            "note": [
+                f"{text} {i // 6}"
+                for i, text in enumerate(["please call me back", "no time for this today"] * (N // 2))
+            ],
             "serial": [f"SN{i:05}" for i in range(N)],
             "nothing": [None] * N,
         }

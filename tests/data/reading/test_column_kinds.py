@@ -310,13 +310,22 @@ def test_text_begins_at_three_words_or_eight_cjk_characters(short, long):
 
 
 def test_the_median_string_decides_and_missing_cells_have_no_vote():
-    long, short = "now three words", "two words"
-    assert judge([long] * 50 + [short] * 50 + [None] * 1000).kind == "text"
-    assert judge([long] * 49 + [short] * 51 + [None] * 1000).kind == "category"
+    long, short = [f"now three words {i}" for i in range(50)], [f"two words{i}" for i in range(51)]
+    assert judge(long + short[:50] + [None] * 1000).kind == "text"
+    assert judge(long[:49] + short + [None] * 1000).kind == "category"
+
+
+def test_answers_chosen_from_a_list_are_categories_however_long():
+    answers = ["less than a year", "one to five years", "more than five years"]
+    assert judge(answers * 10).kind == "category"
+    assert judge(answers * 9 + answers[:2]).kind == "text"
+    written = [f"my own words {i}" for i in range(6)]
+    assert judge(answers * 32 + written[:5]).kind == "category"  # 5 % are written freely
+    assert judge(answers * 32 + written).kind == "text"
 
 
 def test_a_column_of_two_languages_is_text_though_neither_has_the_median():
-    assert judge(["see you at eight", "今天晚上八点见面吧"] * 10).kind == "text"
+    assert judge(["see you at eight", "今天晚上八点见面吧"] * 9).kind == "text"
 
 
 @pytest.mark.parametrize(
@@ -410,7 +419,7 @@ def test_the_reason_has_the_figures():
 
 def test_strings_are_judged_by_the_first_that_have_a_value(monkeypatch):
     monkeypatch.setattr(column_kinds, "SAMPLED", 30)
-    first, rest = names(30, 30), ["one and the same"] * 100
+    first, rest = names(30, 30), [f"one and the same {i // 2}" for i in range(100)]
     assert judge(first + rest) == ColumnKind("identifier", "100 % of the first 30 strings are distinct, without blanks")
     assert judge([None] * 45 + first + rest).kind == "identifier"
     assert judge([None] * 45 + first[:29] + rest[:1]).kind == "category"

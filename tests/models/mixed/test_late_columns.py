@@ -21,7 +21,9 @@ CELLS = {
     "size": RNG.normal(size=N).round(3).tolist(),
     "visits": RNG.poisson(3, size=N).tolist(),
     "signed": [datetime.datetime(2024, 1, 1 + i % 28) for i in range(N)],
-    "note": ["free money for you now", "see you at noon then"] * (N // 2),
+    "note": [
+        f"{text} {i // 6}" for i, text in enumerate(["free money for you now", "see you at noon then"] * (N // 2))
+    ],
 }
 STEADY = {"first": ["x", "y"] * (N // 2), "last": RNG.normal(size=N).tolist()}
 

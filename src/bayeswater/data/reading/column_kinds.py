@@ -8,7 +8,8 @@ category    categories by type: pandas Categorical, polars Categorical and Enum,
 flag        booleans, and numbers that are only 0 and 1
 number      integers, floats, decimals; times of day and durations, in seconds
 date        dates and time stamps
-text        strings, at least half of which have 3 words or 8 CJK characters or more: the median string is that long
+text        strings, at least half of which have 3 words or 8 CJK characters or more: the median string is that long;
+            not where nearly all occur 10 times or more, as answers do that are chosen from a list
 identifier  strings of one word each, over 95 % of which are distinct: a name of the row, from which nothing is learned
 category    all other strings
 ==========  ==========================================================================================================
@@ -292,6 +293,9 @@ TEXT_CJK = 8
 DISTINCT = 95
 """Percent of distinct strings over which they name the row."""
 
+CHOSEN, CHOSEN_SHARE = 10, 95
+"""Times that a string occurs where it is chosen from a list and not written, and percent of strings that do so."""
+
 IDENTIFIED = 20
 """Strings that there must be before they are called identifiers: in a table of a few rows, categories differ too."""
 
@@ -470,7 +474,8 @@ def _of_strings(column: "pa.ChunkedArray") -> ColumnKind:
     n_strings = int(times.sum())
     them = f"{'the first ' if n_strings == SAMPLED else ''}{n_strings} strings"
     n_long = n_matching(strings, times, LONG)
-    if 2 * n_long >= n_strings:
+    are_chosen = 100 * int(times[times >= CHOSEN].sum()) >= CHOSEN_SHARE * n_strings
+    if 2 * n_long >= n_strings and not are_chosen:
         share = percent(n_long, n_strings)
         return ColumnKind("text", f"{share} of {them} have {TEXT_WORDS} words or {TEXT_CJK} CJK characters or more")
     hint = hint_at(strings, times)
