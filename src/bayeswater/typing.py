@@ -12,6 +12,9 @@ Array = NDArray[Any]
 LARGEST_COUNT = 1e300
 """Pseudo-counts are no larger: sums of them, over as many states as there may be, are numbers still."""
 
+LEAST_TEMPERATURE = 1e-100
+"""Temperatures are no smaller: log-probabilities by them are numbers still."""
+
 
 def is_number(value: object) -> TypeGuard[float]:
     """Tell a finite real number from anything else.
@@ -34,3 +37,12 @@ def is_pseudo_count(value: object) -> TypeGuard[float]:
     (True, False, False)
     """
     return is_number(value) and 0 <= float(value) <= LARGEST_COUNT
+
+
+def is_temperature(value: object) -> TypeGuard[float]:
+    """Tell what log-probabilities may be divided by from anything else.
+
+    >>> is_temperature(0.5), is_temperature(0), is_temperature(1e-300)
+    (True, False, False)
+    """
+    return is_number(value) and float(value) >= LEAST_TEMPERATURE

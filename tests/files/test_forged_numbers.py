@@ -128,11 +128,18 @@ def test_labels_of_several_types_are_not_drawn_but_told(tmp_path: Path) -> None:
         load(path).sample(3, random_state=0)
 
 
-@pytest.mark.parametrize(("array", "value"), [("power", 1e308), ("temperature", 1e-320)])
-def test_a_pool_has_weights_that_can_be_used(array: str, value: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("array", "value", "said"),
+    [
+        ("power", 1e308, "a power"),
+        ("temperature", 1e-320, "a temperature"),
+        ("0.0.temperature", 1e-308, "the temperature"),
+    ],
+)
+def test_a_pool_has_weights_that_can_be_used(array: str, value: float, said: str, tmp_path: Path) -> None:
     path = tmp_path / "ensemble.bayes"
     save(BayesEnsemble("generative", random_state=0).fit(STATES, CLASSES), path)
     document, arrays = unpacked(path.read_bytes())
     path.write_bytes(forged(document, {**arrays, array: np.full_like(arrays[array], value)}))
-    with pytest.raises(ModelFileError, match=f"a {array}"):
+    with pytest.raises(ModelFileError, match=said):
         load(path)

@@ -24,7 +24,7 @@ from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import ordered_map, threads
 from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.learning.members.screening import ScreenedMember, member_of, of_columns, screened
-from bayeswater.typing import Array
+from bayeswater.typing import Array, is_temperature
 
 SMOOTHING = PseudoCounts("m-estimate", 1.0)
 """Pseudo-counts of all members, of the classes among others: one row of each column, spread evenly."""
@@ -360,6 +360,6 @@ def some_rows(hashes: Array, most: int) -> Array:
 def checked_temperature(arrays: Mapping[str, Array]) -> float:
     """Read a temperature; refuse what is none."""
     temperature = np.asarray(arrays["temperature"])
-    if temperature.shape != (1,) or not 0 < float(temperature[0]) < np.inf:
+    if temperature.shape != (1,) or not is_temperature(temperature[0]):
         raise StatisticsError(f"the temperature of a member is {temperature}; it is a number over 0")
     return float(temperature[0])

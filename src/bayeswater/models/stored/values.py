@@ -31,7 +31,7 @@ from bayeswater.families.family import ColumnSettings
 from bayeswater.families.settings import NAMES, column_settings
 from bayeswater.files.model_file import require
 from bayeswater.files.values import FORMS, Codec, ValueForm
-from bayeswater.typing import Array, is_number
+from bayeswater.typing import Array, is_number, is_temperature
 
 MISLED = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError, re.error)
 """What scikit-learn, and the regular expressions in it, may answer to settings of a stranger."""
@@ -258,7 +258,7 @@ def _likelihood_temperature(
     temperature: Any, shift: Any, lapse: Any, usual: Any, together: Any = PAIRS
 ) -> LikelihoodTemperature:
     shift = _vector(shift, "f")
-    if not (is_number(temperature) and temperature > 0 and np.isfinite(shift).all()):
+    if not (is_temperature(temperature) and np.isfinite(shift).all()):
         raise ValueError("a temperature is over 0, and shifts are finite numbers")
     if not (is_number(lapse) and 0 <= lapse < 1 and is_number(usual) and usual >= 1):
         raise ValueError("a lapse is a probability under 1, and a usual row has a known cell")
@@ -278,7 +278,7 @@ def _term_weights(
         raise TypeError("there is a weight for each column and class, a shift and a prior for each class")
     if not (np.isfinite(weight).all() and (weight >= 0).all() and np.isfinite(shift).all() and (log_prior <= 0).all()):
         raise ValueError("weights are finite and not under 0, shifts are finite, and a prior is a log-probability")
-    if not (is_number(usual) and usual >= 1 and is_number(one) and one > 0):
+    if not (is_number(usual) and usual >= 1 and is_temperature(one)):
         raise ValueError("a usual row has a known cell, and a temperature is over 0")
     log_prior = shares_of_one(log_prior)  # in older files a class that was forgotten left a gap
     n_used, before, after, is_stale, doubt = report if len(report) > 4 else (*report, None)  # none in older files
@@ -308,7 +308,7 @@ class OldMap:
 
 def _old_temperature(temperature: Any) -> OldMap:
     (value,) = _numbers(temperature)
-    if not value > 0:
+    if not is_temperature(value):
         raise ValueError("a temperature is over 0")
     return OldMap(max(1 / value, float(np.finfo(np.float64).tiny)), 0.0)
 
@@ -323,7 +323,7 @@ def _old_shifted(slope: Any, shift: Any) -> OldMap:
 
 
 def _temperature(temperature: Any) -> Temperature:
-    if not (is_number(temperature) and temperature > 0):
+    if not is_temperature(temperature):
         raise ValueError("a temperature is over 0")
     return Temperature(float(temperature))
 
