@@ -44,6 +44,12 @@ NUMBER_WRITERS: dict[str, Writer] = {
     "plus": lambda x: f"{x:+.2f}",
     "typographic minus": lambda x: grouped(x, ",", ".").replace("-", "\N{MINUS SIGN}"),
     "powers": lambda x: f"{x:.12e}",
+    "Swiss, no decimals": lambda x: f"CHF {grouped(x, chr(39), '.')}" + ".-" * x.is_integer(),
+    "German, no decimals": lambda x: grouped(x, ".", ",") + ",–" * x.is_integer(),
+    "Japanese": lambda x: grouped(x, ",", ".").replace("-", "△") + "円",
+    "a blank behind the sign": lambda x: grouped(x, ",", ".").replace("-", "- "),
+    "Arabic digits": lambda x: f"{x:.2f}".translate(str.maketrans("0123456789.", "٠١٢٣٤٥٦٧٨٩٫")),
+    "Persian digits": lambda x: f"{x:.2f}".translate(str.maketrans("0123456789", "۰۱۲۳۴۵۶۷۸۹")),
 }
 """Ways to write numbers."""
 
@@ -53,6 +59,11 @@ SHARE_WRITERS: dict[str, Writer] = {
     "per mille": lambda x: f"{1000 * x:.10g}‰",
 }
 """Ways to write shares."""
+
+POLISH = "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia"
+RUSSIAN = "января февраля марта апреля мая июня июля августа сентября октября ноября декабря"
+TURKISH = "Ocak Şubat Mart Nisan Mayıs Haziran Temmuz Ağustos Eylül Ekim Kasım Aralık"
+"""Months, as they stand behind a day."""
 
 DATE_WRITERS: dict[str, Writer] = {
     "ISO": lambda d: d.isoformat(),
@@ -68,6 +79,15 @@ DATE_WRITERS: dict[str, Writer] = {
     "Oracle": lambda d: f"{d:%d-%b-%Y}".upper(),
     "digits": lambda d: f"{d:%Y%m%d}",
     "Chinese": lambda d: f"{d.year}年{d.month}月{d.day}日",
+    "Japanese with its day": lambda d: f"{d.year}年{d.month}月{d.day}日({'月火水木金土日'[d.weekday()]})",
+    "German with its day": lambda d: f"{['Mo', 'Di', 'Mi', 'Do', 'Fr', 'Sa', 'So'][d.weekday()]}, {d:%d.%m.%Y}",
+    "Hungarian": lambda d: f"{d:%Y.%m.%d}.",
+    "month first in words": lambda d: f"{d:%b-%d-%Y}",
+    "year first in words": lambda d: f"{d:%Y-%b-%d}",
+    "between blanks": lambda d: f"{d:%d %m %Y}",
+    "Polish": lambda d: f"{d.day} {POLISH.split()[d.month - 1]} {d.year}",
+    "Russian": lambda d: f"{d.day} {RUSSIAN.split()[d.month - 1]} {d.year} г.",
+    "Turkish": lambda d: f"{d.day} {TURKISH.split()[d.month - 1]} {d.year}",
 }
 """Ways to write days."""
 
@@ -79,6 +99,13 @@ TIME_WRITERS: dict[str, Writer] = {
     "British": lambda t: f"{t:%d/%m/%Y %H:%M:%S}",
     "in words": lambda t: f"{t:%d %b %Y %H:%M:%S}",
     "Chinese": lambda t: f"{t.year}年{t.month}月{t.day}日 {t:%H:%M:%S}",
+    "Chinese with signs": lambda t: f"{t.year}年{t.month}月{t.day}日{t.hour}时{t:%M}分{t:%S}秒",
+    "Chinese halves of days": lambda t: f"{t:%Y/%m/%d} {'上午下午'[t.hour // 12 * 2 :][:2]} {t:%I:%M:%S}",
+    "Korean halves of days": lambda t: f"{t:%Y-%m-%d} {'오전오후'[t.hour // 12 * 2 :][:2]} {t:%I:%M:%S}",
+    "digits": lambda t: f"{t:%Y%m%d%H%M%S}",
+    "digits around a T": lambda t: f"{t:%Y%m%dT%H%M%S}",
+    "DB2": lambda t: f"{t:%Y-%m-%d-%H.%M.%S}.000000",
+    "French": lambda t: f"{t:%d/%m/%Y} à {t:%H:%M:%S}",
 }
 """Ways to write moments without a zone."""
 
@@ -99,6 +126,9 @@ TRUTH_WRITERS: dict[str, Writer] = {
     "T": lambda b: "T" if b else "F",
     "on": lambda b: "on" if b else "off",
     "是": lambda b: "是" if b else "否",
+    "Polish": lambda b: "tak" if b else "nie",
+    "Turkish": lambda b: "Evet" if b else "Hayır",
+    "Korean": lambda b: "예" if b else "아니오",
 }
 """Ways to write truths."""
 

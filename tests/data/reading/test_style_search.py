@@ -113,7 +113,34 @@ def test_a_word_that_begins_as_a_month_is_none() -> None:
 def test_years_of_two_digits_leave_the_same_doubt() -> None:
     for cells in (["01.02.03", "02.03.04"], ["01-02-03", "02-03-04"]):
         assert found(cells).doubt.startswith("day and month may be the other way round")
-    assert found(["01.02.03", "31.03.04"]).doubt == ""
+    assert found(["31/02/23", *(f"{day:02}/02/23" for day in range(1, 20))]).nearly is not None
+    assert found(["29.12.23", "02.01.24"]).doubt == ""
+
+
+def test_a_year_of_two_digits_may_stand_first_where_the_days_lie_nearer_each_other_then() -> None:
+    column = found(["23/12/31", "24/02/01", "24/05/06"])
+    assert column.style.format == "%y/%m/%d" and "say date_format='%d/%m/%y'" in column.doubt
+
+
+def test_a_dash_beside_a_unit_is_the_nothing_of_accountants_and_is_said() -> None:
+    column = found(["$1,200.50", "$ -", "$(7.50)"])
+    assert column.style.read(pa.chunked_array([["$1,200.50", "$ -", "$(7.50)"]]), "x").to_pylist() == [1200.5, 0, -7.5]
+    assert "read as 0" in column.doubt
+
+
+@pytest.mark.parametrize("mark", ["\\N", "[NULL]", "NaT"])
+def test_marks_of_databases_are_missing_however_frequent(mark: str) -> None:
+    assert mark in found(["red", mark]).style.missing
+
+
+@pytest.mark.parametrize("mark", ["..", "—", "#NV", "#VALEUR!", "n.a.", ":"])
+def test_marks_of_offices_are_missing_among_numbers(mark: str) -> None:
+    column = found(["1.234,5", mark, "7,25"])
+    assert column.style.decimal == "," and column.marks == {mark: 1}
+
+
+def test_a_zero_date_is_missing() -> None:
+    assert found(["31.12.2023", "00.00.0000", "01.02.2024"]).style.format == "%d.%m.%Y"
 
 
 def test_a_frequent_none_is_an_answer_and_a_rare_one_is_missing() -> None:

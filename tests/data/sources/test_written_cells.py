@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.data.styled_columns import STYLES, written_columns
 
 from bayeswater.data.column_types import Misfit, type_named
+from bayeswater.data.reading.cell_style import EARLIER_MARKS
 from bayeswater.data.reading.cell_styles import style_of, style_of_document
 from bayeswater.data.reading.date_style import DateStyle
 from bayeswater.data.reading.number_style import NumberStyle
@@ -81,7 +82,7 @@ def test_a_sign_of_money_is_the_same_in_its_wide_form(tmp_path: Path) -> None:
     source = opened(csv(tmp_path / "a.csv", {"x": ["¥1,200.5", "￥30"], "y": ["5%", "10％"]}, "\t"))
     assert cells(source, "x") == [1200.5, 30]
     assert cells(source, "y") == [0.05, 0.1]
-    assert style_of_document({"kind": "number", "unit": "￥"}) == NumberStyle(unit="¥")
+    assert style_of_document({"kind": "number", "unit": "￥"}) == NumberStyle(EARLIER_MARKS, unit="¥")
 
 
 def test_marks_are_missing_where_a_column_parses_and_where_they_are_rare(tmp_path: Path) -> None:

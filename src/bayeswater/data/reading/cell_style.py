@@ -17,19 +17,37 @@ from bayeswater.typing import Array
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ALWAYS_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
+USUAL_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
+
+ALWAYS_MISSING = (*USUAL_MISSING, "\\N", "(null)", "[NULL]", "<null>", "NaT")
 """Cells that are missing in every column of a file, besides the blank one."""
 
-MARKS = (
-    *ALWAYS_MISSING,
+EARLIER_MARKS = (
+    *USUAL_MISSING,
     *("#N/A", "#N/A N/A", "#NA", "<NA>", "n/a", "None", "-nan", "-NaN", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
     *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),
     *("-", "--", "?", ".", "无", "缺失"),
 )
-"""Marks of missing cells as pandas, R, Excel and people have them: missing unless they are a frequent answer."""
+"""Marks of models whose files name none."""
 
-NARROW, WIDE_BYTES = {wide: wide - 0xFEE0 for wide in range(ord("（"), ord("；"))}, "０".encode()[:2]
-"""Characters of numbers and dates that are as wide as Chinese ones: ( ) + , - . / digits and colon; their bytes."""
+MARKS = (
+    *EARLIER_MARKS,
+    *("\\N", "(null)", "[NULL]", "<null>", "NaT", "N.A.", "n.a.", "k.A.", "k. A.", "–", "—", "---", "..", "...", ":"),
+    *("0000-00-00", "0000-00-00 00:00:00", "0000/00/00", "00.00.0000", "00/00/0000"),
+    *("#NV", "#N/D", "#WERT!", "#VALEUR!", "#¡VALOR!", "#VALOR!", "#VALORE!", "#BEZUG!", "#¡REF!", "#RIF!"),
+    *("#NOM?", "#NOME?", "#¿NOMBRE?", "#ZAHL!", "#NOMBRE!", "#¡NUM!", "#¡DIV/0!", "#ÜBERLAUF!", "#SPILL!", "#CALC!"),
+)
+"""Marks of missing cells as pandas, R, Excel, databases, statistical offices and people have them: missing unless they
+are a frequent answer."""
+
+ZEROS = "０٠۰०๐"
+"""The first of ten digits: as wide as Chinese characters, Arabic, Persian, Devanagari and Thai."""
+
+NARROW = {wide: wide - 0xFEE0 for wide in range(ord("（"), ord("；"))} | {ord("٫"): ord("."), ord("٬"): ord(",")}
+NARROW |= {ord(zero) + digit: ord("0") + digit for zero in ZEROS for digit in range(10)}
+"""Characters of numbers and dates of other scripts, and those as wide as Chinese ones: ( ) + , - . / and colon."""
+
+OTHER_DIGIT = "[" + "".join(f"{zero}-{chr(ord(zero) + 9)}" for zero in ZEROS) + "]"
 
 NARROW_UNITS = {"￥": "¥", "％": "%"}
 """What stands beside numbers, in its wide form and in its narrow one."""
@@ -143,7 +161,8 @@ class CellStyle:
 
     def document(self) -> dict[str, Any]:
         """Give what differs from a plain style, for JSON."""
-        own = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
+        usual = {one.name: one.default for one in fields(self)} | {"marks": EARLIER_MARKS}
+        own = {name: getattr(self, name) for name in usual if getattr(self, name) != usual[name]}
         own = {key: list(value) if isinstance(value, tuple) else value for key, value in own.items()}
         return {"kind": self.kind, **own}
 
@@ -171,7 +190,7 @@ def holds_strings(kind: "pa.DataType") -> bool:
 
 
 def half_width(strings: "pa.Array") -> "pa.Array":
-    """Write digits and the marks among them in the narrow form, where some are as wide as a Chinese character.
+    """Write digits and the marks among them as in ASCII, where some are of another script.
 
     >>> import pyarrow
     >>> half_width(pyarrow.array(["２０２３／１２／３１", None, "7"])).to_pylist()
@@ -181,9 +200,9 @@ def half_width(strings: "pa.Array") -> "pa.Array":
     import pyarrow.compute as pc
 
     written = memoryview(strings.buffers()[-1] or b"").tobytes()
-    if written.isascii() or WIDE_BYTES not in written:
+    if written.isascii() or not any(zero.encode()[:-1] in written for zero in ZEROS):
         return strings
-    if not pc.any(pc.match_substring_regex(strings, "[０-９]")).as_py():
+    if not pc.any(pc.match_substring_regex(strings, OTHER_DIGIT)).as_py():
         return strings
     narrow = [None if cell is None else cell.translate(NARROW) for cell in strings.to_pylist()]
     return pa.array(narrow, strings.type)

@@ -22,7 +22,7 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from bayeswater.data.reading.cell_style import NARROW_UNITS, STYLE_KEY, CellStyle, PlainStyle
+from bayeswater.data.reading.cell_style import EARLIER_MARKS, NARROW_UNITS, STYLE_KEY, CellStyle, PlainStyle
 from bayeswater.data.reading.date_style import TIMES, ClockStyle, DateStyle
 from bayeswater.data.reading.number_style import GAPS, MONEY, SHARES, NumberStyle
 from bayeswater.data.reading.truth_style import TruthStyle, WordStyle
@@ -54,6 +54,7 @@ def style_of_document(document: Any) -> CellStyle:
         raise TypeError("the style of cells is made of words")
     kind = STYLES[document["kind"]]
     own: dict[str, Any] = {one.name: said[one.name] for one in fields(kind) if one.name in said}
+    own.setdefault("marks", EARLIER_MARKS)
     style = kind(**{key: tuple(it) if isinstance(it, list) else it for key, it in own.items()})
     if isinstance(style, NumberStyle):
         style = replace(style, unit=NARROW_UNITS.get(style.unit, style.unit.removesuffix(".")))

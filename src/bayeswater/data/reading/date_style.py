@@ -19,6 +19,7 @@ from bayeswater.data.reading.written_dates import (
     date_parts,
     date_pattern,
     days_of,
+    in_plainer_words,
     time_of_day,
     with_time,
 )
@@ -112,14 +113,32 @@ class DateStyle(CellStyle):
         return replace(self, time=max(time, own, key=TIMES.index))
 
     def may_be(self, shape: str) -> bool:
-        """Look at what a day would be."""
-        return re.match(compiled_format(self.format) + r"(?!\d)", shape, re.ASCII) is not None
+        """Look at what a day would be, perhaps behind the name of a day."""
+        return re.search(rf"(?:^|[.,] ?){compiled_format(self.format)}(?:(?<=\D)|(?!\d))", shape, re.ASCII) is not None
 
     def fits(self, strings: "pa.Array", units: "pa.DictionaryArray | None") -> Array:
         """Look whether what looks so is on the calendar and on the clock."""
-        return readable(strings, date_pattern(self.format), self._instants)
+        import pyarrow as pa
+
+        fits = readable(strings, date_pattern(self.format), self._instants)
+        if not fits.all():
+            fits[~fits] = readable(
+                in_plainer_words(strings.filter(pa.array(~fits))), date_pattern(self.format), self._instants
+            )
+        return fits
 
     def values(self, strings: "pa.Array") -> "pa.Array":
+        """Read dates and times, those in few words first."""
+        import pyarrow.compute as pc
+
+        found = self._values(strings)
+        if found.null_count == strings.null_count:
+            return found
+        others = pc.if_else(found.is_null(), strings, None)
+        plainer = in_plainer_words(others)
+        return found if plainer.equals(others) else pc.coalesce(found, self._values(plainer))
+
+    def _values(self, strings: "pa.Array") -> "pa.Array":
         """Read dates and times; of many, the clocks in one loop, and each of the few that are left then once."""
         import pyarrow as pa
         import pyarrow.compute as pc

@@ -31,7 +31,13 @@ BLANK = "[ \t\u00a0\u2009\u202f]"
 GAPS = {" ": BLANK, "'": "['’]", ",": ",", ".": r"\."}
 """What may stand between groups of digits, by the character that stands for all like it."""
 
-OF_NUMBER = rf"[-+−–()\d.,'’]+|{BLANK}|[eE][-+]?\d+"
+MINUS = {"−": "-", "–": "-", "△": "-"}
+"""What stands for a minus, by what it is written as; Japanese accounts have the triangle."""
+
+NO_DECIMALS = "[-–—]{1,2}"
+"""What stands behind a point where there are no decimals, as in 12,- and 3.–"""
+
+OF_NUMBER = rf"[-+−–—△()\d.,'’]+|{BLANK}|[eE][-+]?\d+"
 """What numbers are made of, beside their units."""
 
 UNPLAIN = np.arange(256, dtype=np.uint8)
@@ -95,12 +101,15 @@ class NumberStyle(CellStyle):
         if self.unit.isalpha():  # an E is no exponent, and a point behind it stands before no decimals
             strings = pc.replace_substring_regex(strings, pattern=unit_pattern(self.unit), replacement="")
         written = memoryview(strings.buffers()[2] or b"").tobytes()
-        for minus in () if written.isascii() else ("−", "–"):
+        for minus in () if written.isascii() else MINUS:
             if minus.encode() in written:
                 strings = pc.replace_substring(strings, pattern=minus, replacement="-")
+        if f"{self.decimal}-".encode() in written or not written.isascii():
+            strings = pc.replace_substring_regex(strings, pattern=re.escape(self.decimal) + NO_DECIMALS, replacement="")
         plain = _translated(strings, self._bytes)
         if pc.any(pc.ends_with(plain, "-")).as_py():
             plain = pc.replace_substring_regex(plain, pattern="^(.*)-$", replacement=r"-\1")
+            plain = pc.if_else(pc.equal(plain, "-"), "0", plain)  # a sum of nothing, as accountants write it
         if self.is_share:
             plain = pc.binary_join_element_wise(plain, f"e{SHARES[self.unit]}", "")
         numbers = plain.cast(pa.float64())
@@ -133,10 +142,13 @@ def number_pattern(decimal: str, thousands: str, unit: str, *, needs_unit: bool 
     """Describe numbers in the syntax of RE2; `unit` is a pattern, empty where none may stand there."""
     point = re.escape(decimal)
     groups = rf"[1-9]\d{{0,2}}(?:{GAPS[thousands]}\d{{2,3}})*{GAPS[thousands]}\d{{3}}|" if thousands else ""
-    body = rf"(?:(?:{groups}0|[1-9]\d*)(?:{point}\d*)?|{point}\d+)(?:[eE](?:-\d+|\+?[0-2]?\d{{1,2}}))?"
-    sign, behind = "[-+−–]?", rf"(?:{BLANK}?(?:{unit}))" + "?" * (not needs_unit) if unit else ""
+    decimals = rf"(?:{point}(?:\d*|{NO_DECIMALS}))?"
+    body = rf"(?:(?:{groups}0|[1-9]\d*){decimals}|{point}\d+)(?:[eE](?:-\d+|\+?[0-2]?\d{{1,2}}))?"
+    sign, behind = rf"(?:[-+−–△]{BLANK}?)?", rf"(?:{BLANK}?(?:{unit}))" + "?" * (not needs_unit) if unit else ""
     before = rf"(?:(?:{unit}){BLANK}?)?" if unit and not needs_unit else ""
-    return rf"^(?:(?:{sign}{before}|{before}{sign}){body}{behind}|\({before}{body}{behind}\)|{before}{body}-{behind})$"
+    nothing = rf"|(?:{unit}){BLANK}*[-–]|[-–]{BLANK}*(?:{unit})" if before else ""
+    signed = rf"(?:{sign}{before}|{before}{sign}){body}{behind}"
+    return rf"^(?:{signed}|{before}\({before}{body}{behind}\)|{before}{body}-{behind}{nothing})$"
 
 
 def units_beside(strings: "pa.Array") -> "pa.DictionaryArray":

@@ -44,6 +44,7 @@ from bayeswater.data.reading.written_as import NOTHING_WRITTEN, NUMBERS, Written
 from bayeswater.data.reading.written_dates import (
     CODES,
     TIME_OF_DAY,
+    in_plainer_words,
     shapes_of,
 )
 from bayeswater.typing import Array
@@ -75,6 +76,9 @@ SEEN = 16
 SAMPLED = 100_000
 """Strings of a frame by which a style is found; the others are held against it."""
 
+NEARER = 3
+"""Times that the days of a column lie nearer each other in one order of day, month and year than in another."""
+
 LARGE = 2**30
 """Bytes of strings beyond which their places take eight bytes."""
 
@@ -86,7 +90,8 @@ DATES = (
     *("%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%m.%d.%y", "%m/%d/%y", "%d/%m/%y", "%d-%m-%y", "%m-%d-%y", "%d %b %Y"),
     *("%d-%b-%Y", "%d-%b-%y", "%d %b %y", "%d/%b/%Y", "%d/%b/%y", "%d de %b de %Y", "%b %d, %Y", "%b %d %Y", "%Y%m%d"),
     *("%d. %m. %Y", "%Y. %m. %d.", "%Y년 %m월 %d일", "%d%b%Y", "%d%b%Y:%H:%M:%S"),
-    *("%b %d %H:%M:%S %Y", "%b %d %H:%M:%S %z %Y", "%d/%b/%Y:%H:%M:%S %z"),
+    *("%b %d %H:%M:%S %Y", "%b %d %H:%M:%S %z %Y", "%d/%b/%Y:%H:%M:%S %z", "%b-%d-%Y", "%Y-%b-%d", "%Y %b %d"),
+    *("%d %m %Y", "%y/%m/%d", "%y-%m-%d", "%Y%m%d%H%M", "%Y%m%d%H%M%S"),
 )
 """Formats of dates; of two that fit, the first is taken."""
 
@@ -100,6 +105,8 @@ WITH_COMMA = ("€", "EUR", "kr", "zł", "₽", "₺", "R$")
 PLAIN = r"^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$"
 SHORT = r"^-?\d{1,7}(?:\.\d*)?$"
 """Plain numbers that are no days: in a frame, where nothing else stands among them, they are codes."""
+
+DASHES = "a dash beside the unit is read as 0, as accountants write it"
 
 NOT_ALL_ZONED = "some times have no zone, and are read as those of UTC"
 
@@ -192,7 +199,8 @@ class StyleSearch:
         self._numbers: set[str] = set()
         self._long: set[str] = set()
         self._lengths: set[int] = set()
-        self._has_time = self._has_zone = self._has_local = False
+        self._has_time = self._has_zone = self._has_local = self._has_dashes = False
+        self._seen: pa.Array | None = None
         self._words: Counter[str] = Counter()
         self._kinds, self._may_be_truths = frozenset(kinds), "truth" in kinds
         self._tried: list[_Tried] = []
@@ -249,12 +257,15 @@ class StyleSearch:
             n_beside = np.bincount(units.indices, weights=times, minlength=len(units.dictionary)).astype(np.int64)
             for unit, n in zip(units.dictionary.to_pylist()[: 2 * SHOWN], n_beside.tolist(), strict=False):
                 self._units[NARROW_UNITS.get(unit, unit)] += n
+            if any(unit in MONEY for unit in units.dictionary.to_pylist()):
+                self._has_dashes |= not matching(strings, r"\d").all()
             if len(self._long) < 2:
                 self._long |= without_digits(strings)
             if len(self._numbers) < LEAST_NUMBERS:
                 self._numbers |= set(strings.slice(0, LEAST_NUMBERS).to_pylist())
         if _of(DateStyle, self._tried):
-            shapes = shapes_of(strings).dictionary.to_pylist()
+            self._seen = strings if len(strings) else self._seen
+            shapes = in_plainer_words(shapes_of(strings).dictionary).to_pylist()
             timed = [*filter(BEHIND_TIME.search, shapes)]
             n_zoned = sum(map(bool, map(BEHIND_ZONE.search, timed)))
             self._has_time |= bool(timed)
@@ -265,7 +276,8 @@ class StyleSearch:
 
     def found(self, others: "Iterable[CellStyle]" = ()) -> StyleFound:
         """Say how the column is written; where it leaves doubt, as `others` of the same file are."""
-        fitting = [self._settled(tried) for tried in self._tried if tried.n_fitting == self._n_values]
+        known = [tried for tried in self._tried if not self._is_turned(tried)]
+        fitting = [self._settled(tried) for tried in known if tried.n_fitting == self._n_values]
         style, doubt = self._chosen(fitting, list(others)) if self._n_values >= LEAST_CELLS else (None, "")
         if style is not None:
             return StyleFound(style, doubt, marks=self._most(self._marks), n_cells=self.n_cells)
@@ -273,7 +285,7 @@ class StyleSearch:
         frequent = (mark for mark, n in self._marks.items() if n >= FREQUENT * self.n_cells or mark in both)
         kept = tuple(mark for mark in frequent if mark not in self.written.always_missing)
         plain = PlainStyle(self.written.marks, kept)
-        near = max(self._tried, key=lambda tried: tried.n_fitting, default=None)
+        near = max(known, key=lambda tried: tried.n_fitting, default=None)
         found = StyleFound(plain, doubt, marks=self._most(self._marks), n_cells=self.n_cells)
         if near is None or near.n_fitting == self._n_values or 2 * near.n_fitting <= self._n_values:
             return found
@@ -298,7 +310,8 @@ class StyleSearch:
                 beside = " and ".join(unit or "nothing" for unit in self._units)
                 return None, f"stays as written: beside the numbers stand {beside}, which are not of one unit"
             if not self._are_codes():
-                return self._number(numbers, {style.decimal for style in others if isinstance(style, NumberStyle)})
+                style, doubt = self._number(numbers, {one.decimal for one in others if isinstance(one, NumberStyle)})
+                return style, doubt or DASHES * self._has_dashes
         found = style_of_words(self._words) if self._may_be_truths else None
         return None if found is None else replace(found, marks=self.written.marks), ""
 
@@ -338,10 +351,29 @@ class StyleSearch:
         if len(fitting) == 1:
             return style, NOT_ALL_ZONED if style.time == "UTC" and self._has_local else ""
         second = fitting[1]
-        told = {_has_day_first(format) for format in others if "%m" in format and not format.startswith("%Y")}
+        if turned := next((one for one in fitting[1:] if one.format.startswith("%y")), None):
+            near, far = sorted((style, turned), key=self._days_between)
+            if near is turned or NEARER * self._days_between(near) > self._days_between(far):
+                doubt = f"day and month may be the other way round, or the year first, as {far}"
+                return near, f"{doubt}: say date_format={far.format!r}"
+            fitting.remove(turned)
+            return self._date(fitting, others)
+        told = {_has_day_first(format) for format in others if "%m" in format and format[:2].lower() != "%y"}
         if len(told) == 1:
             return (style if {_has_day_first(style.format)} == told else second), ""
         return style, f"day and month may be the other way round, as {second}: say date_format={second.format!r}"
+
+    def _is_turned(self, tried: "_Tried") -> bool:
+        """Say whether a year of two digits stands first, while most cells are dates with it at the end: 31/02/23."""
+        dates = [one for one in self._tried if isinstance(one.style, DateStyle)]
+        usual = [one.n_fitting for one in dates if not one.style.format.startswith("%y")]  # type: ignore[attr-defined]
+        is_first = str(getattr(tried.style, "format", "")).startswith("%y")
+        return is_first and any(NEARLY_ALL * self._n_values <= n < self._n_values for n in usual)
+
+    def _days_between(self, style: DateStyle) -> int:
+        """Give the time between the first and the last day: those of a table lie near each other."""
+        days = np.asarray(style.values(self._seen).cast("timestamp[us]"))
+        return int((days.max() - days.min()).astype(np.int64))
 
     def _settled(self, tried: "_Tried") -> CellStyle:
         """Give a style with what was noted beside its cells."""

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
 TRUTHS = (
     *((("yes", "y"), ("no", "n")), (("true", "t"), ("false", "f")), (("on",), ("off",))),
     *((("是",), ("否",)), (("真",), ("假",)), (("对",), ("错",)), (("はい",), ("いいえ",)), (("да",), ("нет",))),
-    *((("ja",), ("nein", "nee")), (("wahr",), ("falsch",)), (("waar",), ("onwaar",)), (("oui",), ("non",))),
-    *((("vrai",), ("faux",)), (("sí", "sì", "si"), ("no",)), (("sim",), ("não", "nao"))),
-    (("verdadero", "verdadeiro", "vero"), ("falso",)),
+    *((("ja",), ("nein", "nee", "nej", "nei")), (("wahr",), ("falsch",)), (("waar",), ("onwaar",))),
+    *((("oui",), ("non",)), (("vrai",), ("faux",)), (("sí", "sì", "si"), ("no",)), (("sim",), ("não", "nao"))),
+    *((("verdadero", "verdadeiro", "vero"), ("falso",)), (("tak",), ("nie",)), (("ano", "áno"), ("ne", "nie"))),
+    *((("igen",), ("nem",)), (("kyllä",), ("ei",)), (("evet",), ("hayır", "hayir")), (("da",), ("nu", "ne"))),
+    *((("예", "네"), ("아니오", "아니요")), (("ναι",), ("όχι",)), (("نعم",), ("لا",)), (("כן",), ("לא",))),
 )
 """Words for true and for false, in small letters; single letters are English alone, since others are codes, too."""
 

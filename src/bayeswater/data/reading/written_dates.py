@@ -6,6 +6,7 @@ seven languages, and a weekday before them.
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,22 +18,23 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MONTHS = (
-    "january jan januar jänner januari janvier janv enero ene gennaio gen janeiro",
-    "february feb februar februari février févr fév febrero febbraio fevereiro fev",
-    "march mar märz mär mrz maart mrt mars marzo março",
-    "april apr avril avr abril abr aprile",
-    "may mai mei mayo maggio mag maio",
-    "june jun juni juin junio giugno giu junho",
-    "july jul juli juillet juil julio luglio lug julho",
-    "august aug augustus août agosto ago",
-    "september sep sept septembre septiembre settembre set setembro",
-    "october oct oktober okt octobre octubre ottobre ott outubro out",
-    "november nov novembre noviembre novembro",
-    "december dec dezember dez décembre déc diciembre dic dicembre dezembro",
+    "january jan januar jänner januari janvier janv enero ene gennaio gen janeiro stycznia ocak января янв",
+    "february feb februar februari février févr fév febrero febbraio fevereiro fev lutego şubat февраля фев",
+    "march mar märz mär mrz maart mrt mars marzo março marca mart марта мар",
+    "april apr avril avr abril abr aprile kwietnia nisan апреля апр",
+    "may mai mei mayo maggio mag maio maj maja mayıs мая май",
+    "june jun juni juin junio giugno giu junho czerwca haziran июня июн",
+    "july jul juli juillet juil julio luglio lug julho lipca temmuz июля июл",
+    "august aug augustus août agosto ago augusti sierpnia ağustos августа авг",
+    "september sep sept septembre septiembre settembre set setembro września eylül сентября сен сент",
+    "october oct oktober okt octobre octubre ottobre ott outubro out października ekim октября окт",
+    "november nov novembre noviembre novembro listopada kasım ноября ноя",
+    "december dec dezember dez décembre déc diciembre dic dicembre dezembro grudnia aralık декабря дек",
 )
-"""Months in English, German, Dutch, French, Spanish, Italian and Portuguese, long and short."""
+"""Months in English, German, Dutch, Swedish, Danish, French, Spanish, Italian, Portuguese, Polish, Turkish and Russian,
+long and short."""
 
-ACCENTS = str.maketrans("äéûç", "aeuc")
+ACCENTS = str.maketrans("äéûçşı", "aeucsi")
 MONTH_NUMBERS = {
     spelled: number + 1
     for number, names in enumerate(MONTHS)
@@ -57,7 +59,7 @@ ZONES = {"": 0, "Z": 0} | {zone[:-2]: 60 * int(zone[-2:]) for zone in HOURS_EAST
 
 NO_ZONE = 10**6
 
-LETTER, NO_LETTER = "[A-Za-zÀ-ɏ]", "[^A-Za-zÀ-ɏ]"
+LETTER, NO_LETTER = "[A-Za-zÀ-ɏА-я]", "[^A-Za-zÀ-ɏА-я]"
 """Of the languages whose months are known: RE2 takes milliseconds for all of Unicode."""
 
 CODES = {
@@ -94,6 +96,25 @@ BEFORE_DAY = rf"(?:(?P<w>{LETTER}+)\.?,?\s+)?"
 BEHIND_DAY = "(?:st|nd|rd|th|er|º|[.])?"
 """What may stand around the day of a month that has a name."""
 
+PLAINER: tuple[tuple[str, str], ...] = (
+    (r"\s*(?:[(（](?:周|星期)?[一二三四五六日天月火水木金土][)）]|(?:周|星期)[一二三四五六日天])", " "),
+    (r"(\d)\s*[时時点點시]\s*(\d{1,2})\s*[分분]\s*(\d{1,2})\s*[秒초]", r"\1:\2:\3"),
+    (r"(\d)\s*[时時点點시]\s*(\d{1,2})\s*[分분]?", r"\1:\2"),
+    (r"(?:上午|午前|오전)\s*(\d{1,2}(?::\d{2})+)", r" \1 AM"),
+    (r"(?:下午|午後|오후)\s*(\d{1,2}(?::\d{2})+)", r" \1 PM"),
+    (r"([日일])(\d)", r"\1 \2"),
+    (r"(\d) ?г(?:\.|ода)?", r"\1"),
+    (r"(\d),? (?:at|à|um|kl\.?|alle|às|о) (\d)", r"\1 \2"),
+    (r"(\d) ?[hH] ?(\d\d)", r"\1:\2"),
+    (rf"(?i)^(?:{'|'.join(sorted(KNOWN_DAYS - {''}))})\.?,? +(\d+[./-])", r"\1"),
+    (r"^(\d{8})[T ](\d\d)(\d\d)(\d\d)", r"\1 \2:\3:\4"),
+    (r"^(\d{8})[T ](\d\d)(\d\d)", r"\1 \2:\3"),
+    (r"^(\d{4}-\d\d-\d\d)-(\d\d\.\d\d\.\d\d)", r"\1 \2"),
+    (r"^(\d{4}\.\d{1,2}\.\d{1,2})\.", r"\1"),
+    (r"^\s+|\s+$", ""),
+)
+"""What people and programs write around dates and clocks, and what it is in plainer words."""
+
 ISO = "%Y-%m-%d"
 
 NINES = np.arange(256, dtype=np.uint8)
@@ -126,9 +147,25 @@ def compiled_format(format: str) -> str:
     if not ("%d" in codes and {"%m", "%b", "%B"} & {*codes} and {"%Y", "%y"} & {*codes}):
         raise ParameterError(f"the date format {format!r} tells no day; it needs %d, %m (or %b) and %Y (or %y)")
     if not {"%b", "%B"} & {*codes}:
-        return "".join(CODES.get(part) or re.escape(part) for part in parts)
+        beside = {code for one, other in pairwise(parts) for code in (one, other) if one[1:] and other[1:]}
+        own = CODES | {code: CODES[code].replace(r"\d{1,2}", r"\d{2}") for code in beside & CODES.keys()}
+        return "".join(own.get(part) or re.escape(part) for part in parts)
     own = CODES | {"%d": CODES["%d"] + BEHIND_DAY}
     return BEFORE_DAY + "".join(own.get(part) or re.escape(part) for part in parts)
+
+
+def in_plainer_words(strings: "pa.Array") -> "pa.Array":
+    """Write dates and clocks as most people do.
+
+    >>> import pyarrow
+    >>> in_plainer_words(pyarrow.array(["2023/1/5 下午 3:04", "31/12/2023 10h15", "20231231T235959"])).to_pylist()
+    ['2023/1/5  3:04 PM', '31/12/2023 10:15', '20231231 23:59:59']
+    """
+    import pyarrow.compute as pc
+
+    for pattern, plainer in PLAINER:
+        strings = pc.replace_substring_regex(strings, pattern=pattern, replacement=plainer)
+    return strings
 
 
 def with_time(format: str) -> str:
@@ -140,8 +177,7 @@ def with_time(format: str) -> str:
 def date_pattern(format: str) -> str:
     """Describe dates of the years that people write about; eight digits without a mark between are of 1900 to 2099."""
     years = r"(?:19|20)\d\d" if "%Y%m" in format else r"(?:1[5-9]|2[0-2])\d\d"
-    found = with_time(format).replace(CODES["%Y"], years)
-    return found.replace(r"(?P<m>\d{1,2})(?P<d>\d{1,2})", r"\d{4}") if "%Y%m" in format else found
+    return with_time(format).replace(CODES["%Y"], years)
 
 
 def date_parts(strings: "pa.Array", pattern: str) -> tuple[dict[str, Array], Array]:

@@ -31,8 +31,8 @@ MOST_BLANKS = 4
 BEFORE_ZEROS = (b",0", b";0", b"\t0", b"|0", b"\n0", b'"0', b" 0")
 """What stands where a cell may begin with a zero."""
 
-DAYS = 19_000_101, 20_991_231
-"""Whole numbers between which all may be days, as 20231231."""
+DAYS = tuple((19_000_101 * ten, 20_991_232 * ten - 1) for ten in (1, 10**4, 10**6))
+"""Whole numbers between which all may be days, as 20231231, or moments, as 202312312359 and 20231231235959."""
 
 FEW_ROWS = 100
 """Rows of numbers with points of which one shows that no thousands stand before them, mostly."""
@@ -368,7 +368,7 @@ def _are_perhaps_days(numbers: "pa.ChunkedArray") -> bool:
     if not pa.types.is_integer(numbers.type):
         return False
     low, high = pc.min_max(numbers).as_py().values()
-    return low is not None and bool(DAYS[0] <= low and high <= DAYS[1])
+    return low is not None and any(first <= low and high <= last for first, last in DAYS)
 
 
 def _may_be_codes(numbers: "pa.ChunkedArray") -> bool:
