@@ -8,6 +8,15 @@ TABLE_BYTES = 4 * 2**30
 TABLE_AXES = 63
 """Most variables of one table: NumPy has arrays of 64 axes, and takes 63 indices at once."""
 
+ALL_PAIRS_BYTES = 2**30
+"""Largest counts of all pairs of columns: with what is read off them a fit then stays under some GiB.
+
+Of more columns, pairs are counted one by one and let go, and only those are kept that a model reads.
+"""
+
+SOME_PAIRS_BYTES = 2**28
+"""What the counts of super-parents with all other columns may take, where those of all pairs would take more."""
+
 HELD_BYTES = 4 * 2**30
 """Largest source of rows that is read into memory for a model that cannot learn from pieces of it."""
 

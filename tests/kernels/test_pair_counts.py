@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.kernels.tables import labels, weights
 
+from bayeswater.kernels import compiling
 from bayeswater.kernels.category_tables import offsets
 from bayeswater.kernels.pair_counts import (
     SEGMENT_WORDS,
@@ -17,6 +18,7 @@ from bayeswater.kernels.pair_counts import (
     choose_bits,
     class_segments,
     complete_pairs,
+    count_listed_pairs,
     count_pairs_by_reference,
     count_triples,
     n_pair_cells,
@@ -175,3 +177,24 @@ def test_the_triples_of_a_column_own_rows_of_their_own():
     ]
     assert pair_base(N_STATES_OF_TRIPLE_COUNTS)[-1] == n_pair_cells(N_STATES_OF_TRIPLE_COUNTS)
     assert triple_base(N_STATES_OF_TRIPLE_COUNTS)[-1] == n_triple_cells(N_STATES_OF_TRIPLE_COUNTS)
+
+
+@pytest.mark.parametrize("from_cells", [0, 10**18], ids=["loop", "reference"])
+@pytest.mark.parametrize("kind", [None, "i", "f"])
+def test_listed_pairs_are_counted_one_after_the_other(monkeypatch, from_cells, kind):
+    monkeypatch.setattr(compiling, "COMPILE_FROM_CELLS", from_cells)
+    rng = np.random.default_rng(4)
+    codes, y = codes_of(rng, 60), rng.integers(0, N_CLASSES, 60)
+    weight = {None: None, "i": rng.integers(0, 4, 60), "f": rng.random(60)}[kind]
+    partners = [(2, 5), (), (9, 0, 1), (), (3,), (), (0, 1), (), (), ()]
+    sizes = [sum((N_STATES[i] + 1) * (N_STATES[j] + 1) for j in own) for i, own in enumerate(partners)]
+    base = np.cumsum([0, *sizes])
+    pairs = np.zeros((base[-1], N_CLASSES), dtype=np.int64 if kind != "f" else np.float64)
+    count_listed_pairs(codes, N_STATES, y, weight, partners, base, pairs)
+    expected = []
+    for i, own in enumerate(partners):
+        for j in own:
+            table = np.zeros((N_STATES[i] + 1, N_STATES[j] + 1, N_CLASSES))
+            np.add.at(table, (codes[i], codes[j], y), 1 if weight is None else weight)
+            expected.append(table.reshape(-1, N_CLASSES))
+    np.testing.assert_allclose(pairs, np.concatenate(expected), rtol=1e-14)

@@ -41,6 +41,17 @@ def test_pairs_are_worth_what_their_tables_say(most_states, n_rows, n_classes, p
             assert found[i][j] == found[j][i] == pytest.approx(expected, rel=1e-12, abs=1e-13)
 
 
+def test_rows_with_weights_are_worth_as_many():
+    rng = np.random.default_rng(3)
+    codes = np.array([rng.integers(0, n + 1, 80) for n in (3, 40, 2, 2)], dtype=np.uint8)
+    y, times = rng.integers(0, 2, 80), rng.integers(0, 4, 80)
+    n_states = np.array([3, 40, 2, 2])
+    for price in (CONDITIONAL, BIC):
+        weighted = pair_values(codes, n_states, y, 2, price, times.astype(float))
+        repeated = pair_values(np.repeat(codes, times, axis=1), n_states, np.repeat(y, times), 2, price)
+        np.testing.assert_allclose(weighted.packed, repeated.packed, rtol=1e-12, atol=1e-13)
+
+
 def test_independent_columns_have_exactly_no_information():
     codes = np.array([[0, 0, 1, 1] * 3, [0, 1, 0, 1] * 3], dtype=np.uint8)
     y = np.repeat([0, 1, 1], 4)

@@ -38,8 +38,24 @@ def case(n_classes, n_columns=7, n_rows=11, n_slots=20):
 def test_every_parent_adds_the_terms_of_all_columns_to_its_own(n_classes, use_loop):
     slots, root, table, _ = case(n_classes)
     expected = [[root[row[i]] + sum(table[row[i], row[j]] for j in range(7)) for row in slots] for i in range(7)]
-    found = sum_under_parents(slots, root, table, use_loop=use_loop)
+    found = sum_under_parents(slots, slots, root, table, use_loop=use_loop)
     np.testing.assert_array_equal(found, np.array(expected))
+
+
+@roads
+def test_of_few_parents_the_table_has_their_slots_alone(use_loop):
+    slots, root, table, codes = case(5)
+    kept, heads = np.array([3, 4, 5, 11]), [6, 2]
+    parents = np.random.default_rng(0).integers(0, len(kept), (len(slots), len(heads)))
+    moved = slots.copy()
+    moved[:, heads] = kept[parents]
+    whole = sum_under_parents(moved, moved, root, table, use_loop=use_loop)
+    few = sum_under_parents(moved, parents, root[kept], table[kept], use_loop=use_loop)
+    np.testing.assert_array_equal(few, whole[heads])
+    by_class = np.ascontiguousarray(np.moveaxis(table, 2, 0))
+    whole = sum_under_own_class(moved, moved, codes, by_class, use_loop=use_loop)
+    few = sum_under_own_class(moved, parents, codes, np.ascontiguousarray(by_class[:, kept]), use_loop=use_loop)
+    np.testing.assert_array_equal(few, whole[heads])
 
 
 @roads
@@ -49,7 +65,7 @@ def test_the_own_class_alone_is_summed_when_asked_for(use_loop):
     expected = [
         [sum(table[row[i], row[j], k] for j in range(7)) for row, k in zip(slots, codes, strict=True)] for i in range(7)
     ]
-    found = sum_under_own_class(slots, codes, by_class, use_loop=use_loop)
+    found = sum_under_own_class(slots, slots, codes, by_class, use_loop=use_loop)
     np.testing.assert_array_equal(found, np.array(expected))
 
 
@@ -57,7 +73,7 @@ def test_the_own_class_alone_is_summed_when_asked_for(use_loop):
 def test_an_impossible_term_makes_the_joint_minus_infinity(use_loop):
     slots, root, table, _ = case(2)
     table[slots[0, 1], slots[0, 2], 0] = -np.inf
-    found = sum_under_parents(slots, root, table, use_loop=use_loop)
+    found = sum_under_parents(slots, slots, root, table, use_loop=use_loop)
     assert np.isneginf(found[1, 0, 0])
     assert np.isfinite(found[:, :, 1]).all()
 

@@ -21,7 +21,9 @@ from bayeswater.estimate.dirichlet import PseudoCounts, log_share
 from bayeswater.kernels.category_tables import offsets
 from bayeswater.kernels.pair_counts import n_pair_cells, rows_of_column
 from bayeswater.kernels.remainders import remainder
+from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.some_pairs import SomePairs
 from bayeswater.typing import Array
 
 
@@ -97,8 +99,11 @@ class PairEstimate:
     # ------------------------------------------------------------------ counts, laid out
 
     @cached_property
-    def states(self) -> PairCounts:
-        """The counts, with missing cells as a state where they are one: what structure is read from."""
+    def states(self) -> PairCounts | CategoryCounts:
+        """The counts, with missing cells as a state where they are one: what structure is read from.
+
+        Where some pairs are counted alone, the structure is known, and these are the counts of single columns.
+        """
         counts = self.counts
         if not self.empty_is_state.any():
             return counts
@@ -107,6 +112,8 @@ class PairEstimate:
         counted[self.start[1:][self.empty_is_state] - 1] = False  # what is not there has no slot of counts there
         table = np.zeros((self.n_slots, self.n_classes), dtype=counts.table.dtype)
         table[counted] = counts.table
+        if isinstance(counts, SomePairs):
+            return CategoryCounts(counts.classes, schema, table)
         pairs = np.zeros((n_pair_cells(schema.n_states), self.n_classes), dtype=counts.pairs.dtype)
         for i in range(1, self.n_columns):
             new = rows_of_column(i, schema.n_states)[: counts.n_states[i] + 1, counted[: self.start[i]]]
@@ -132,17 +139,12 @@ class PairEstimate:
 
     def pairs_with(self, i: int) -> Array:
         """N(y, x_i, x_j) for all j: (v_i + 1, n_slots, n_classes), 0 where a slot is no state, and in column i."""
-        counts, width = self.counts, self.counts.n_states + 1
-        column = self.column
-        place = self._row - counts.start[column]
-        first = np.where(
-            column < i, counts.pair_start[i, column] + place, counts.pair_start[column, i] + place * width[i]
-        )
-        step = np.where(column < i, width[column], 1)
-        there = self.is_state & (column != i)
+        counts, column = self.counts, self.column
+        first, mine, theirs = counts.rows_with(i)
+        there = self.is_state & (first >= 0)[column]
+        place = (first[column] + (self._row - counts.start[column]) * theirs[column])[there]
         cells = np.zeros((self.n_states[i] + 1, self.n_slots, self.n_classes), dtype=counts.pairs.dtype)
-        rows = np.arange(self.n_states[i])[:, None]
-        cells[:-1, there] = counts.pairs[(first + rows * step)[:, there]]
+        cells[:-1, there] = counts.pairs[place + np.arange(self.n_states[i])[:, None] * mine[column][there]]
         return cells
 
     def observed_pairs(self, cells: Array) -> Array:

@@ -27,6 +27,7 @@ from bayeswater.families.family import ColumnSettings, Settings
 from bayeswater.families.planning import FEW_VALUES, NAMED, plan_columns, warn_of_left_out
 from bayeswater.families.registry import OF_STATES, OF_TEXT, families_of
 from bayeswater.phrases import own_reasons
+from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.mutual_information import sparse_columns
 from bayeswater.typing import Array
@@ -109,7 +110,7 @@ def warn_of_names_of_rows(schema: Schema, plan: ColumnPlan, n_rows: int) -> None
             )
 
 
-def warn_of_sparse_columns(counts: PairCounts, way_out: str, *, are_alone: bool) -> None:
+def warn_of_sparse_columns(counts: PairCounts | CategoryCounts, way_out: str, *, are_alone: bool) -> None:
     """Warn, in one line, of columns with too many values to be the parent of another, or a child if `are_alone`."""
     sparse = np.flatnonzero(sparse_columns(counts)).tolist()
     named = [

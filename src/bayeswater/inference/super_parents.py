@@ -37,6 +37,7 @@ from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.super_parents import sum_under_own_class, sum_under_parents
 from bayeswater.statistics.pair_counts import largest_domains
+from bayeswater.statistics.some_pairs import SomePairs
 from bayeswater.structure.mutual_information import mutual_information
 from bayeswater.typing import Array
 
@@ -51,7 +52,7 @@ class SuperParents:
     With `implying`, cells that others of so many rows imply are left out (`inference.parent_weights`). Parents that are
     `weighted` count as much as they tell about the class. With `by_pairs` no table of all pairs of states is made: for
     a few rows of many columns their own pairs are fewer (`inference.parent_weights`). Nor is one where it has no
-    room.
+    room. Where some pairs alone are counted, joints are made of their `heads` alone.
     """
 
     prior: Prior
@@ -74,8 +75,26 @@ class SuperParents:
         return NaiveScores(self.prior.as_counted, self.estimate, self.is_child)
 
     @cached_property
+    def heads(self) -> Array:
+        """Columns that there are joints of, each as the parent of all others: (n_heads,)."""
+        counts = self.estimate.counts
+        return np.array(counts.centers) if isinstance(counts, SomePairs) else np.arange(self.estimate.n_columns)
+
+    @cached_property
+    def _head_slots(self) -> Array:
+        """The slots of the heads, one after the other."""
+        return np.flatnonzero(np.isin(self.estimate.column, self.heads))
+
+    @cached_property
+    def _place(self) -> Array:
+        """Place of each slot among those of the heads: (n_slots,)."""
+        place = np.zeros(self.estimate.n_slots, dtype=np.int64)
+        place[self._head_slots] = np.arange(len(self._head_slots))
+        return place
+
+    @cached_property
     def has_table(self) -> bool:
-        """Whether rows are scored by a table of all pairs of states: there must be room for it."""
+        """Whether rows are scored by a table of pairs of states: there must be room for it."""
         return not self.by_pairs and self._table_bytes <= limits.TABLE_BYTES
 
     @property
@@ -90,7 +109,7 @@ class SuperParents:
 
     @property
     def _table_bytes(self) -> int:
-        return 8 * self.estimate.n_slots**2 * self.estimate.n_classes
+        return 8 * len(self._head_slots) * self.estimate.n_slots * self.estimate.n_classes
 
     def require_room(self) -> None:
         """Refuse a table of all pairs of states that would be too large."""
@@ -104,16 +123,19 @@ class SuperParents:
 
     @cached_property
     def log_conditional(self) -> Array:
-        """Logarithm of P(x_j | y, x_i): (n_slots, n_slots, n_classes), 0 where one is not there or x_i no parent."""
+        """Logarithm of P(x_j | y, x_i): (n_head_slots, n_slots, n_classes), 0 where one is not there."""
         estimate = self.estimate
         self.require_room()
-        table = np.zeros((estimate.n_slots, estimate.n_slots, estimate.n_classes))
+        table = np.zeros((len(self._head_slots), estimate.n_slots, estimate.n_classes))
         is_child = self.is_child[estimate.column]
         for i in np.flatnonzero(self.is_parent).tolist():
-            table[estimate.start[i] : estimate.start[i + 1]] = np.where(
-                is_child[:, None], estimate.log_given_state(i), 0.0
-            )
+            table[self._rows_of(i)] = np.where(is_child[:, None], estimate.log_given_state(i), 0.0)
         return table
+
+    def _rows_of(self, i: int) -> slice:
+        """Rows of the slots of a head in tables."""
+        first = int(self._place[self.estimate.start[i]])
+        return slice(first, first + int(self.estimate.n_states[i]) + 1)
 
     # ------------------------------------------------------------------ scores of rows
 
@@ -132,10 +154,15 @@ class SuperParents:
         return joint
 
     def spodes(self, slots: Array, use_loop: bool) -> Array:
-        """Log-joints with each column as the parent: (n_columns, n_rows, n_classes)."""
+        """Log-joints with each head as the parent: (n_heads, n_rows, n_classes)."""
         if not self.has_table:
             return spodes_of_few_rows(self.estimate, slots, self.is_child)
-        return sum_under_parents(slots, self.estimate.log_joint, self.log_conditional, use_loop=use_loop)
+        root = self.estimate.log_joint[self._head_slots]
+        return sum_under_parents(slots, self._parents(slots), root, self.log_conditional, use_loop=use_loop)
+
+    def _parents(self, slots: Array) -> Array:
+        """Places of the heads of rows in tables: (n_rows, n_heads)."""
+        return self._place[slots[:, self.heads]]
 
     def without(self, table: Any, labels: Labels, removed: Array) -> JointWithout:
         """Give a function of some rows: their log-joints, each row taken out, and the prior without it."""
@@ -168,19 +195,19 @@ class SuperParents:
     def _spodes_without(
         self, slots: Array, codes: Array, removed: Array, own_table: Array | None, use_loop: bool
     ) -> Array:
-        """Log-joints with each column as the parent, each row taken out: (n_columns, n_rows, n_classes)."""
+        """Log-joints with each head as the parent, each row taken out: (n_heads, n_rows, n_classes)."""
         row = np.arange(len(slots))
         spodes = self.spodes(slots, use_loop)
-        spodes += self._root_shift(removed).T[:, :, None]
+        spodes += self._root_shift(removed).T[self.heads, :, None]
         if own_table is not None:
-            own = sum_under_own_class(slots, codes, own_table, use_loop=use_loop)
+            own = sum_under_own_class(slots, self._parents(slots), codes, own_table, use_loop=use_loop)
         elif not self.has_table:
             own = own_class_of_few_rows(self.estimate, slots, codes, removed, self.is_child)
         else:
-            own = np.zeros(slots.shape[::-1])
-            for i in np.flatnonzero(self.is_parent).tolist():
-                own[i] = self.own_without(i, slots, codes, removed).sum(axis=1)
-        spodes[:, row, codes] = self._own_root(slots, codes, removed).T + own
+            own = np.zeros((len(self.heads), len(slots)))
+            for place in np.flatnonzero(self.is_parent[self.heads]).tolist():
+                own[place] = self.own_without(int(self.heads[place]), slots, codes, removed).sum(axis=1)
+        spodes[:, row, codes] = self._own_root(slots, codes, removed).T[self.heads] + own
         return spodes
 
     def members(self, block: Array, use_loop: bool) -> tuple[Array, Array]:
@@ -228,13 +255,13 @@ class SuperParents:
         return np.where(there, own, 0.0)
 
     def _own_conditional(self, removed: float) -> Array:
-        """Logarithm of P(x_j | y, x_i) for a row that is taken out with this weight: (n_classes, n_slots, n_slots)."""
+        """The same for a row that is taken out with this weight: (n_classes, n_head_slots, n_slots)."""
         estimate = self.estimate
-        table = np.zeros((estimate.n_classes, estimate.n_slots, estimate.n_slots))
+        table = np.zeros((estimate.n_classes, len(self._head_slots), estimate.n_slots))
         is_child = self.is_child[estimate.column]
         for i in np.flatnonzero(self.is_parent).tolist():
             terms = np.where(is_child[:, None], estimate.log_given_state(i, removed), 0.0)
-            table[:, estimate.start[i] : estimate.start[i + 1]] = np.moveaxis(terms, 2, 0)
+            table[:, self._rows_of(i)] = np.moveaxis(terms, 2, 0)
         return table
 
     def log_joint_without(self, slots: Array, codes: Array, removed: Array) -> Array:
@@ -268,7 +295,10 @@ class SuperParents:
         spodes = self.spodes(slots, use_loop=False)
         with np.errstate(divide="ignore"):
             log_weight = np.log(weight)
-        log_a, log_b = (spodes[:, np.arange(len(block)), side].T + log_weight for side in (chosen, against))
+        logs = np.full((2, *slots.shape), -np.inf)
+        for log, side in zip(logs, (chosen, against), strict=True):
+            log[:, self.heads] = spodes[:, np.arange(len(block)), side].T + log_weight
+        log_a, log_b = logs
         shares = parent_shares(log_a, log_b)
         pairs, prior = self._pair_ratios(slots, chosen, against)
         own = np.arange(slots.shape[1])
@@ -290,8 +320,10 @@ class SuperParents:
         """What cells say of two classes given each parent (n_rows, parent, column), and the prior (n_rows,)."""
         a, b = chosen[:, None], against[:, None]
         if self.has_table:
-            between = slots[:, :, None], slots[:, None]
-            pairs = log_ratio(self.log_conditional[*between, a[:, None]], self.log_conditional[*between, b[:, None]])
+            between = self._parents(slots)[:, :, None], slots[:, None]
+            pairs = np.zeros((*slots.shape, slots.shape[1]))
+            of_two = (self.log_conditional[*between, side[:, None]] for side in (a, b))
+            pairs[:, self.heads] = log_ratio(*of_two)
         else:
             pairs = ratios_of_few_rows(self.estimate, slots, self.is_child, chosen, against)
         prior = log_ratio(self.prior.counted[chosen], self.prior.counted[against])
@@ -335,21 +367,16 @@ class SuperParents:
         return slots if self.implying is None else without_implied(self.estimate, slots, self.implying, removed)
 
     def weight(self, slots: Array) -> Array:
-        """Weight of each column as a parent: (n_rows, n_columns)."""
-        return (
-            self._weight_of_slot[slots]
-            if not self.weighted
-            else _by_information(self._weight_of_slot[slots], self._information)
-        )
+        """Weight of each head as a parent: (n_rows, n_heads)."""
+        weight = self._weight_of_slot[slots[:, self.heads]]
+        return _by_information(weight, self._information[self.heads]) if self.weighted else weight
 
     def weight_without(self, slots: Array, codes: Array, removed: Array) -> Array:
         """The same, each row taken out of the counts."""
-        weight = self._can_be_parent(slots, removed[:, None]).astype(np.float64)
-        return (
-            _by_information(weight, information_without(self.estimate, slots, codes, removed))
-            if self.weighted
-            else weight
-        )
+        weight = self._can_be_parent(slots[:, self.heads], removed[:, None]).astype(np.float64)
+        if not self.weighted:
+            return weight
+        return _by_information(weight, information_without(self.estimate, slots, codes, removed)[:, self.heads])
 
     @cached_property
     def _weight_of_slot(self) -> Array:
@@ -368,7 +395,7 @@ class SuperParents:
 
     def chunks(self, n_rows: int) -> Iterator[slice]:
         """Cut rows into pieces in which the joints of all parents can be held."""
-        size = max(1, CHUNK_TERMS // (self.estimate.n_columns * self.estimate.n_classes))
+        size = max(1, CHUNK_TERMS // (len(self.heads) * self.estimate.n_classes))
         return (slice(first, first + size) for first in range(0, n_rows, size))
 
 

@@ -17,15 +17,19 @@ population count, and what remains of a column's own counts belongs to its first
 
 Threads share the pairs, not the rows: each cell of the table is written by one of them, and no copy of it is made.
 
+Where columns are too many for the table, some of their pairs are counted, each table of two columns after the last.
+
 The table of triples continues that of pairs by one column: triple (i, j, k) with k < j < i owns T_i T_j T_k consecutive
 rows, from ``triple_start = base_i + T_i pair_start[j, k]`` on, where base_i sums T_h times the rows of the pairs before
 column h over h < i. Slots a, b and c meet in the row ``triple_start + (a T_j + b) T_k + c``.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from bayeswater.kernels.category_tables import count_categories, offsets
-from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.compiling import compiled, worth_compiling
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.typing import Array
 
@@ -282,6 +286,58 @@ def add_pairs(
         pass
     for _ in ordered_map(count_tile, range(0, n_columns, TILE)[::-1]):  # the last columns have the most pairs
         pass
+
+
+def count_listed_pairs(
+    codes: Array,
+    n_states: Array,
+    y: Array,
+    weight: Array | None,
+    partners: Sequence[Sequence[int]],
+    base: Array,
+    pairs: Array,
+) -> None:
+    """Count the pairs of every column with its partners, one after the other from row ``base[i]`` on.
+
+    Parameters
+    ----------
+    codes, y, weight : rows, (n_columns, n_rows) and (n_rows,)
+    partners : columns that each one meets
+    base, pairs : (n_columns + 1,) and (n_pair_cells, n_classes)
+    """
+    n_slots, n_classes = n_states + 1, pairs.shape[1]
+    use_loop = worth_compiling(codes.shape[1] * sum(map(len, partners)))
+
+    def count(i: int) -> None:
+        first = int(base[i])
+        if use_loop and partners[i]:
+            own = np.array(partners[i], dtype=np.int64)
+            _count_listed(codes, y, weight, n_slots, i, own, n_classes, first * n_classes, pairs.reshape(-1))
+            return
+        for j in partners[i]:
+            size = int(n_slots[i] * n_slots[j])
+            cell = (codes[i].astype(np.int64) * n_slots[j] + codes[j]) * n_classes + y
+            flat = np.bincount(cell, weight, minlength=size * n_classes)
+            pairs[first : first + size] += flat.astype(pairs.dtype).reshape(size, n_classes)
+            first += size
+
+    for _ in ordered_map(count, range(len(n_slots))):
+        pass
+
+
+@compiled
+def _count_listed(codes, y, weight, n_slots, i, partners, n_classes, first, cells):  # type: ignore[no-untyped-def]
+    # Indices are unsigned: they never count from the end.
+    mine, start, k = codes[i], np.uint64(first), np.uint64(n_classes)
+    for j in partners:
+        theirs, width = codes[j], np.uint64(n_slots[j])
+        for r in range(len(y)):
+            cell = start + (np.uint64(mine[r]) * width + np.uint64(theirs[r])) * k + np.uint64(y[r])
+            if weight is None:
+                cells[cell] += 1
+            else:
+                cells[cell] += weight[r]
+        start += np.uint64(n_slots[i]) * width * k
 
 
 def _bit_rows(n_states: Array, by_bits: Array) -> Array:

@@ -4,6 +4,8 @@ With one parent, the joint of a row under each of its columns is
 
     spodes[i, r, k] = root[slot_ri, k] + sum over j of table[slot_ri, slot_rj, k]
 
+Where few columns are parents, their slots alone are the rows of `root` and `table`.
+
 All rows go past one parent after the other, so that its part of the table stays in cache, and four classes at a time
 are summed in registers. The reference is the same sum by NumPy.
 
@@ -28,43 +30,45 @@ STRETCH_TERMS = 2**16
 """Terms that the reference fetches at a time: they stay in the second-level cache."""
 
 
-def sum_under_parents(slots: Array, root: Array, table: Array, *, use_loop: bool) -> Array:
-    """Sum some rows: (n_columns, n_rows, n_classes).
+def sum_under_parents(slots: Array, parents: Array, root: Array, table: Array, *, use_loop: bool) -> Array:
+    """Sum some rows: (n_parents, n_rows, n_classes).
 
     Parameters
     ----------
-    slots : (n_rows, n_columns), places in the tables
-    root : (n_slots, n_classes)
-    table : (n_slots, n_slots, n_classes), of a parent and a child
+    slots : (n_rows, n_columns), places of children in the table
+    parents : (n_rows, n_parents), places of parents in the table, and in the root
+    root : (n_parent_slots, n_classes)
+    table : (n_parent_slots, n_slots, n_classes), of a parent and a child
     """
     n_rows, n_columns = slots.shape
     if use_loop:
-        n_slots, n_classes = root.shape
-        spodes = np.empty((n_columns, n_rows, n_classes))
+        n_slots, n_classes = table.shape[1:]
+        spodes = np.empty((parents.shape[1], n_rows, n_classes))
         child = (slots * np.int64(n_classes)).astype(np.int32 if n_slots * n_classes < 2**31 else np.int64)
-        parent = np.ascontiguousarray(slots.T, dtype=np.int64)
+        parent = np.ascontiguousarray(parents.T, dtype=np.int64)
         _sum_loop(child, parent, root, table.reshape(-1), n_slots * n_classes, spodes)
         return spodes
-    spodes = root[slots.T]
+    spodes = root[parents.T]
     stretch = max(1, STRETCH_TERMS // (n_columns * root.shape[1]))
     for first in range(0, n_rows, stretch):
         rows = slice(first, first + stretch)
-        for i in range(n_columns):
-            spodes[i, rows] += table[slots[rows, i, None], slots[rows]].sum(axis=1)
+        for i in range(len(spodes)):
+            spodes[i, rows] += table[parents[rows, i, None], slots[rows]].sum(axis=1)
     return spodes
 
 
-def sum_under_own_class(slots: Array, codes: Array, table: Array, *, use_loop: bool) -> Array:
-    """Sum, for each row, only the terms of its own class, without the root: (n_columns, n_rows).
+def sum_under_own_class(slots: Array, parents: Array, codes: Array, table: Array, *, use_loop: bool) -> Array:
+    """Sum, for each row, only the terms of its own class, without the root: (n_parents, n_rows).
 
-    `table` is (n_classes, n_slots, n_slots).
+    `table` is (n_classes, n_parent_slots, n_slots).
     """
-    n_rows, n_columns = slots.shape
+    n_rows, n_parents = parents.shape
     if use_loop:
-        total = np.empty((n_columns, n_rows))
-        _own_loop(slots.astype(np.int64), codes.astype(np.int64), table.reshape(-1), table.shape[1], total)
+        total = np.empty((n_parents, n_rows))
+        own = parents.astype(np.int64)
+        _own_loop(slots.astype(np.int64), own, codes.astype(np.int64), table.reshape(-1), *table.shape[1:], total)
         return total
-    return np.stack([table[codes[:, None], slots[:, i, None], slots].sum(axis=1) for i in range(n_columns)])
+    return np.stack([table[codes[:, None], own[:, None], slots].sum(axis=1) for own in parents.T])
 
 
 @compiled
@@ -74,7 +78,7 @@ def _sum_loop(child, parent, root, table, stride, spodes):  # type: ignore[no-un
     n_rows, n_columns = child.shape
     n_classes = root.shape[1]
     in_fours, columns_in_fours = n_classes - n_classes % 4, n_columns - n_columns % 4
-    for i in range(n_columns):
+    for i in range(len(parent)):
         for r in range(n_rows):
             own = np.uint64(parent[i, r])
             base = own * np.uint64(stride)
@@ -102,12 +106,12 @@ def _sum_loop(child, parent, root, table, stride, spodes):  # type: ignore[no-un
 
 
 @compiled
-def _own_loop(slots, codes, table, n_slots, total):  # type: ignore[no-untyped-def]
+def _own_loop(slots, parents, codes, table, n_parent_slots, n_slots, total):  # type: ignore[no-untyped-def]
     n_rows, n_columns = slots.shape
-    width, in_fours = np.uint64(n_slots), n_columns - n_columns % 4
-    for i in range(n_columns):
+    height, width, in_fours = np.uint64(n_parent_slots), np.uint64(n_slots), n_columns - n_columns % 4
+    for i in range(parents.shape[1]):
         for r in range(n_rows):
-            base = (np.uint64(codes[r]) * width + np.uint64(slots[r, i])) * width
+            base = (np.uint64(codes[r]) * height + np.uint64(parents[r, i])) * width
             a, b, c, d = 0.0, 0.0, 0.0, 0.0
             for j in range(0, in_fours, 4):
                 a += table[base + np.uint64(slots[r, j])]

@@ -30,7 +30,7 @@ from bayeswater.models.stored.documents import (
     with_parameters,
     write_document,
 )
-from bayeswater.models.stored.sums import SEEN, described_sums, read_n_features, restored_sums
+from bayeswater.models.stored.sums import PARTNERS, SEEN, described_sums, read_n_features, restored_sums
 from bayeswater.models.stored.values import (
     CODEC,
     WORD_WEIGHTS,
@@ -274,6 +274,8 @@ def _restored(document: Document, arrays: dict[str, Array]) -> Any:
     kind = KINDS[name]
     model_class = class_of(name)
     optional = {SEEN, "calibration", *((WORD_WEIGHTS, "weights") if issubclass(model_class, WeighsTerms) else ())}
+    if kind.groups is not None and kind.groups[PAIRS] is PairCounts:
+        optional |= {PARTNERS}
     require_fields(document, kind.fields, optional - kind.fields)
     weights = {name: array for name, array in arrays.items() if name.startswith(f"{WORD_WEIGHTS}.")}
     arrays = {name: array for name, array in arrays.items() if name not in weights}

@@ -26,6 +26,7 @@ from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
 from bayeswater.statistics.parent_counts import ParentCells, ParentCounts, checked_parents
 from bayeswater.statistics.scatter import Scatter
+from bayeswater.statistics.some_pairs import SomePairs
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.statistics.sums import Sums
 from bayeswater.statistics.text_sums import TextSums
@@ -76,7 +77,10 @@ def _require_group(columns: Statistic, count: Array) -> None:
         _require_table(columns, count)
     elif isinstance(columns, PairCounts):
         _require_table(columns.singles, count)
-        require_pairs(columns, slack_of(count))
+        if isinstance(columns, SomePairs):
+            require_some_pairs(columns, slack_of(count))
+        else:
+            require_pairs(columns, slack_of(count))
         if isinstance(columns, TripleCounts):
             require_triples(columns, slack_of(count))
     elif isinstance(columns, ParentCounts):
@@ -171,6 +175,31 @@ def require_pairs(counts: PairCounts, slack: float) -> None:
             raise StatisticsError(
                 f"the pairs of column {counts.schema[i].name!r} with those before it do not add up to the counts of "
                 "the columns"
+            )
+
+
+def require_some_pairs(counts: SomePairs, slack: float) -> None:
+    """Refuse counts of some pairs that no rows can have; those of the single columns are sound."""
+    shape = int(counts.base[-1]), counts.n_classes
+    if counts.pairs.shape != shape or counts.pairs.dtype != counts.table.dtype:
+        raise StatisticsError(
+            f"pairs has shape {counts.pairs.shape} of {counts.pairs.dtype}, and not {shape} of {counts.table.dtype}"
+        )
+    n_slots = counts.n_states + 1
+    for i, own in enumerate(counts.partners):
+        if not own:
+            continue
+        cells, width = counts.pairs[counts.base[i] : counts.base[i + 1]], n_slots[list(own)]
+        repeated = np.repeat(width, n_slots[i])  # of each slot of the column, under each partner
+        met = np.add.reduceat(cells, np.cumsum(repeated) - repeated).reshape(len(own), n_slots[i], counts.n_classes)
+        tiles = [np.tile(np.arange(counts.start[j], counts.start[j + 1]), n_slots[i]) for j in own]
+        seen, slot = np.unique(np.concatenate(tiles), return_inverse=True)
+        of_partners = np.zeros((len(seen), counts.n_classes), dtype=cells.dtype)
+        np.add.at(of_partners, slot, cells)
+        is_wrong = (np.abs(met - counts.table[counts.start[i] : counts.start[i + 1]]) > slack).any()
+        if is_wrong or (np.abs(of_partners - counts.table[seen]) > slack).any():
+            raise StatisticsError(
+                f"the pairs of column {counts.schema[i].name!r} do not add up to the counts of the columns"
             )
 
 

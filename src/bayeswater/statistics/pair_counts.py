@@ -72,6 +72,10 @@ class PairCounts(Statistic):
         cls.require_room(coded.schema, labels.n_classes)
         return cls(labels.variable, coded.schema, *_counted(coded, labels, weight))
 
+    def counting(self, coded: CodedTable, labels: Labels, weight: Array | None) -> Self:
+        """Count other rows as these were counted."""
+        return self.of(coded, labels, weight)
+
     @staticmethod
     def nbytes_forecast(n_states: Array, n_classes: int) -> int:
         """Bytes of the counts of columns with so many states.
@@ -125,6 +129,16 @@ class PairCounts(Statistic):
             return self.of_pair(j, i).swapaxes(0, 1)
         first, shape = self.pair_start[i, j], (int(self.n_states[i]) + 1, int(self.n_states[j]) + 1, self.n_classes)
         return self.pairs[first : first + shape[0] * shape[1]].reshape(shape)
+
+    def rows_with(self, i: int) -> tuple[Array, Array, Array]:
+        """Say where column i meets every other one: slot a of it and slot b of column j in a row of the pairs.
+
+        It is ``first[j] + a * mine[j] + b * theirs[j]``, all (n_columns,); -1 is the first row of column i itself.
+        """
+        order, n_slots = np.arange(len(self.schema)), self.n_states + 1
+        is_before = order < i
+        first = np.where(is_before, self.pair_start[i], self.pair_start[:, i])
+        return first, np.where(is_before, n_slots, 1), np.where(is_before, 1, n_slots[i])
 
     def onto(self, classes: Variable) -> Self:
         """Lay the counts out for other classes."""

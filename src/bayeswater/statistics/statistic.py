@@ -18,7 +18,7 @@ from bayeswater.errors import StatisticsError
 from bayeswater.kernels.remainders import ROUNDING
 from bayeswater.typing import Array
 
-DOMAINS = frozenset({"classes", "names", "schema", "vocabulary", "parents"})
+DOMAINS = frozenset({"classes", "names", "schema", "vocabulary", "parents", "partners"})
 """Fields of statistics that say what they are sums over; all others are arrays."""
 
 

@@ -143,7 +143,7 @@ ROWS_A_STATE = 10
 """Rows that more states than these have at least, on the average."""
 
 
-def sparse_columns(counts: PairCounts) -> Array:
+def sparse_columns(counts: PairCounts | CategoryCounts) -> Array:
     """Mark the columns (n_columns,) that have more states than a few, and too few rows for them.
 
     >>> from bayeswater.data.variable import Schema

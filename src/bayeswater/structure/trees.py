@@ -24,14 +24,15 @@ last, and depend on the class alone.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bayeswater.errors import ParameterError
-from bayeswater.kernels.pair_information import PairValues
+from bayeswater.kernels.pair_information import BIC, CONDITIONAL, PairValues
 from bayeswater.kernels.remainders import ROUNDING
+from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.mutual_information import (
     conditional_mutual_information,
@@ -125,6 +126,23 @@ def tree_augmented(counts: PairCounts, root: int | None = None, penalty: str | N
     return rooted(maximum_spanning_forest(gain, ~sparse_columns(counts)), mutual_information(counts), root)
 
 
+def tree_of_rows(
+    counts: CategoryCounts | PairCounts, worth: Callable[[float], PairValues], penalty: str | None = None
+) -> list[tuple[int, int]]:
+    """Give the edges of the same tree, where counts of all pairs are not held.
+
+    Parameters
+    ----------
+    counts : of the single columns
+    worth : gives what every pair is worth by the price of a parameter (`kernels.pair_information`)
+    penalty : as of `tree_augmented`
+    """
+    gain = worth({None: CONDITIONAL, "aic": 1.0, "bic": BIC}[penalty])
+    if penalty is not None:
+        gain.packed[gain.packed <= 0] = -np.inf
+    return maximum_spanning_forest(gain, ~sparse_columns(counts))
+
+
 def penalised_gain(counts: PairCounts, information: Array, penalty: str) -> Array:
     """N CMI less the penalty of the parameters of an arc: (n_columns, n_columns)."""
     if penalty not in PENALTIES:
@@ -144,9 +162,15 @@ class DependenceOrder:
 
 
 def k_dependence(
-    counts: PairCounts, k: int, theta: float | None = None, rng: np.random.Generator | None = None
+    counts: PairCounts | CategoryCounts,
+    k: int,
+    theta: float | None = None,
+    rng: np.random.Generator | None = None,
+    information: PairValues | None = None,
 ) -> DependenceOrder:
     """Give the order and the parents of KDB; with `theta`, a parent has a CMI of at least so much.
+
+    Of single columns alone there are counts where the `information` of all pairs is told.
 
     With random numbers the order is drawn: of the columns that are left, each is next with a probability in proportion
     to its MI. Members of an ensemble then differ in structure, and columns that tell more still come early.
@@ -154,19 +178,25 @@ def k_dependence(
     if k < 0:
         raise ParameterError(f"k is {k}; a column has 0 parents or more")
     order = telling_order(counts, rng)
-    information = conditional_mutual_information(counts)
+    told: Array | PairValues
+    if information is not None:
+        told = information
+    else:
+        assert isinstance(counts, PairCounts)
+        told = conditional_mutual_information(counts)
     parents: list[tuple[int, ...]] = [()] * len(order)
     n_usual = int((~sparse_columns(counts)).sum())
     for place, i in enumerate(order[:n_usual].tolist()):
         before = np.sort(order[:place])
-        strongest = before[descending_order(information[i, before])[:k]]
+        own = told[i]
+        strongest = before[descending_order(own[before])[:k]]
         if theta is not None:
-            strongest = strongest[information[i, strongest] >= theta]
+            strongest = strongest[own[strongest] >= theta]
         parents[i] = tuple(strongest.tolist())
     return DependenceOrder(tuple(order.tolist()), tuple(parents))
 
 
-def telling_order(counts: PairCounts, rng: np.random.Generator | None = None) -> Array:
+def telling_order(counts: PairCounts | CategoryCounts, rng: np.random.Generator | None = None) -> Array:
     """Give the columns (n_columns,) by what they tell of the class, those of too many states last."""
     information = mutual_information(counts)
     order = descending_order(information) if rng is None else _drawn_order(information, rng)

@@ -6,13 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 
+from bayeswater import limits
 from bayeswater.data.labels import Labels
-from bayeswater.errors import ParameterError
+from bayeswater.errors import BayesWarning, ParameterError, warn_user
+from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.explain.asking import Facts
 from bayeswater.inference.choosing import first_of_least, nested_losses, validation_rows
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.inference.super_pairs import SuperPairs
 from bayeswater.inference.super_parents import SuperParents
+from bayeswater.limits import bytes_in_words
 from bayeswater.models.held_out import Fold
 from bayeswater.models.semi_naive.learning import LearnedStates, StateRows, gathered, pairs_of
 from bayeswater.models.semi_naive.state_classifier import ALL, StateClassifier
@@ -21,7 +24,8 @@ from bayeswater.models.settings import column_place, documented_as_in, require_f
 from bayeswater.models.streaming.passes import Passes, plus, together
 from bayeswater.models.weighing import TermReview, WeighsTerms, most_rows
 from bayeswater.statistics.column_groups import ColumnGroups
-from bayeswater.statistics.pair_counts import TripleCounts
+from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
+from bayeswater.statistics.some_pairs import Partners, SomePairs, n_bytes_of, stars
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.mutual_information import descending_order, mutual_information
 from bayeswater.typing import Array, is_number
@@ -59,8 +63,10 @@ class AODE(WeighsTerms, StateClassifier):
     ----------
     min_support : float, default 1
         Rows that a value must have been seen in for its column to be a parent.
-    super_parents : None or "all", default None
-        Which columns are parents: those that do not have too many values for their rows, or, as in Weka, all.
+    super_parents : None, "all" or int, default None
+        Which columns are parents: those that do not have too many values for their rows, or, as in Weka, all; or so
+        many of the former, those that tell most about the class. Where counts of all pairs of columns would take more
+        than 1 GiB, None takes as many as 256 MiB hold, with a warning that says how many.
     subsumption : bool or float, default False
         Whether cells that follow from others are left out of a row (AODEsr): those that all rows with the other cell
         have, if there are 100 such rows, or as many as are given here.
@@ -116,7 +122,8 @@ class AODE(WeighsTerms, StateClassifier):
     Notes
     -----
     With n rows, d columns of s states and K classes, `fit` takes O(n d^2) time and the counts of pairs O(K d^2 s^2)
-    memory; `predict` takes O(n d^2 K).
+    memory; `predict` takes O(n d^2 K). With m super-parents, where counts of all pairs would take more than 1 GiB, it
+    is O(n m d) time to count, O(K m d s^2) memory and O(n m d K) to predict; the first fit then chooses them.
 
     Examples
     --------
@@ -133,7 +140,7 @@ class AODE(WeighsTerms, StateClassifier):
         self,
         *,
         min_support: float = 1,
-        super_parents: str | None = None,
+        super_parents: str | int | None = None,
         subsumption: Any = False,
         weighting: str | None = None,
         select: bool = False,
@@ -158,6 +165,37 @@ class AODE(WeighsTerms, StateClassifier):
 
     _way_to_parents = WAY_TO_PARENTS
 
+    def _partners(self, rows: StateRows, singles: SomePairs) -> Partners | None:
+        given, n_columns, n_classes = self.super_parents, len(singles.schema), rows.labels.n_classes
+        if given == ALL or self.select or self._implying is not None:  # all pairs of states are looked at
+            return None
+        order = self._most_telling(self._estimate_of(singles))
+        if given is None:
+            slots = singles.n_states + 1
+            n_bytes = 8 * n_classes * int(slots.sum()) * np.cumsum(slots[order])
+            n_heads = max(1, int((n_bytes <= limits.SOME_PAIRS_BYTES).sum()))
+            needed = bytes_in_words(PairCounts.nbytes_forecast(singles.n_states, n_classes))
+            warn_user(
+                f"{n_heads:,} of {n_columns:,} columns are super-parents, those that tell most about the class: counts "
+                f"of all pairs would take {needed}, over {bytes_in_words(limits.ALL_PAIRS_BYTES)}; "
+                f"super_parents={n_heads} says so without a warning, and another number takes more or fewer",
+                BayesWarning,
+            )
+        else:
+            n_heads = int(given)
+        partners = stars(np.sort(order[:n_heads]), n_columns)
+        limits.require_table_bytes(
+            n_bytes_of(partners, singles.n_states, n_classes),
+            f"counting {n_columns:,} columns with {n_heads:,} super-parents in {n_classes} classes",
+            "give fewer super_parents",
+        )
+        return partners
+
+    def _most_telling(self, estimate: PairEstimate) -> Array:
+        """Columns by what they tell about the class, those that have too many states last."""
+        order = descending_order(mutual_information(estimate.states))
+        return order[np.argsort(~estimate.is_usual[order], kind="stable")]
+
     def _chosen(self, sums: Sums[ColumnGroups], rows: StateRows) -> Chosen | None:
         if not self.select:
             return None
@@ -166,8 +204,7 @@ class AODE(WeighsTerms, StateClassifier):
         estimate = joint.estimate
         times = rows.times * ~rows.alone(sums.class_count.count)
         validation = validation_rows(rows.table, rows.labels.codes, rows.removed, times, self._most_choosing(sums))
-        order = descending_order(mutual_information(estimate.states))
-        order = order[np.argsort(~estimate.is_usual[order], kind="stable")]
+        order = self._most_telling(estimate)
         some = rows.take(validation.rows)
         block = some.table.block(slice(None))
         losses = nested_losses(joint, order, block, some.labels.codes, some.removed, validation.weight)
@@ -211,11 +248,21 @@ class AODE(WeighsTerms, StateClassifier):
             self._prior(sums),
             estimate,
             float(self.min_support),
-            np.isin(names, parents) & estimate.is_usual,
+            np.isin(names, parents) & self._are_heads(estimate),
             np.isin(names, children),
             implying=self._implying,
             weighted=self.weighting == "mi",
         )
+
+    def _are_heads(self, estimate: PairEstimate) -> Array:
+        """Columns that may be parents: (n_columns,)."""
+        heads, counts = estimate.is_usual.copy(), estimate.counts
+        if isinstance(counts, SomePairs):
+            heads &= np.isin(np.arange(len(heads)), counts.centers)
+        if is_number(self.super_parents):
+            order = self._most_telling(estimate)
+            heads[order[heads[order]][int(self.super_parents) :]] = False
+        return heads
 
     # ------------------------------------------------------------------ members and their weights
 
@@ -316,6 +363,24 @@ class AODE(WeighsTerms, StateClassifier):
         super()._require_parameters(sums)
         if self.select or self._implying is not None:  # all pairs of states are looked at
             self._read_with(sums, None).require_room()
+
+        pairs = pairs_of(sums)
+        if isinstance(pairs, SomePairs) and (self.super_parents == ALL or self._counts_too_few(pairs)):
+            raise ParameterError(
+                f"super_parents is {self.super_parents!r}, but columns were counted with {len(pairs.centers)}; fit "
+                "again"
+            )
+
+    def _counts_too_few(self, pairs: SomePairs) -> bool:
+        return is_number(self.super_parents) and int(self.super_parents) > len(pairs.centers)
+
+    def _require_super_parents(self, given: Any) -> None:
+        if isinstance(given, int | np.integer) and not isinstance(given, bool) and given > 0:
+            return
+        if given is not None and not (isinstance(given, str) and given == ALL):
+            raise ParameterError(
+                f"super_parents is {given!r}; it can be None, {ALL!r} or a number of columns, 1 or more"
+            )
 
     def _require_reading_parameters(self) -> None:
         super()._require_reading_parameters()

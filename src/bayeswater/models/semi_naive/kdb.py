@@ -17,14 +17,17 @@ from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.missing_parents import n_filled
 from bayeswater.inference.scoring import SCORING_ROWS
 from bayeswater.kernels.compiling import worth_compiling
+from bayeswater.kernels.pair_information import PairValues
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.models.semi_naive.aode import AODE
-from bayeswater.models.semi_naive.learning import StateRows, pairs_of, parents_of
+from bayeswater.models.semi_naive.learning import StateRows, information_of_pairs, pairs_of, parents_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.settings import column_place, documented_as_in
+from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.parent_counts import Parents
+from bayeswater.statistics.some_pairs import Partners, SomePairs
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.trees import k_dependence, telling_order
 from bayeswater.typing import Array, is_number
@@ -46,14 +49,20 @@ class SeveralParents(Base):
 
     _counts_parents = True
 
-    def _found_parents(self, states: PairCounts) -> Parents:
+    def _found_parents(self, states: PairCounts | CategoryCounts, information: PairValues | None) -> Parents:
         """Parents of each column by what columns tell of each other."""
         raise NotImplementedError
 
-    def _parents_by(self, pairs: PairCounts) -> Parents:
+    def _partners(self, rows: StateRows, singles: SomePairs) -> Partners:
+        return (
+            singles.partners
+        )  # columns are counted with their parents: of their pairs, information is all that is read
+
+    def _parents_by(self, pairs: PairCounts, rows: StateRows | None = None) -> Parents:
         if self.parents is not None:
             return _given_parents(self.parents, pairs.schema.names)
-        return self._found_parents(self._estimate_of(pairs).states)
+        states = self._estimate_of(pairs).states
+        return self._found_parents(states, None if rows is None else information_of_pairs(rows, states.n_states))
 
     def _read_first(self, sums: Sums[ColumnGroups], n_parents: int, used: tuple[int, ...]) -> Dependence:
         """Read some columns with their first parents off the counts."""
@@ -221,8 +230,8 @@ class KDB(SeveralParents, StateClassifier):
         self.class_free = class_free
         super().__init__(columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate)
 
-    def _found_parents(self, states: PairCounts) -> Parents:
-        return k_dependence(states, int(self.k), self.theta).parents
+    def _found_parents(self, states: PairCounts | CategoryCounts, information: PairValues | None) -> Parents:
+        return k_dependence(states, int(self.k), self.theta, information=information).parents
 
     def _read_with(self, sums: Sums[ColumnGroups], structure: None) -> Dependence:
         parents = parents_of(sums).parents
@@ -333,8 +342,8 @@ class SKDB(SeveralParents, StateClassifier):
 
     _chooses_by_rows = True
 
-    def _found_parents(self, states: PairCounts) -> Parents:
-        return k_dependence(states, int(self.max_k)).parents
+    def _found_parents(self, states: PairCounts | CategoryCounts, information: PairValues | None) -> Parents:
+        return k_dependence(states, int(self.max_k), information=information).parents
 
     def _most_choosing(self, sums: Sums[ColumnGroups]) -> int:
         return CHOOSING_ROWS

@@ -28,6 +28,7 @@ from bayeswater.families.family import Settings
 from bayeswater.families.state_planning import code_columns, method_of, read_columns, read_planned, require_used
 from bayeswater.inference.choosing import row_hash
 from bayeswater.inference.leave_one_out import removed_weight
+from bayeswater.kernels.pair_information import CONDITIONAL, PairValues, pair_values
 from bayeswater.models.held_out import Fold, kinds_of
 from bayeswater.models.semi_naive.cutting import (
     Looked,
@@ -39,10 +40,11 @@ from bayeswater.models.semi_naive.cutting import (
     values_near_cuts,
 )
 from bayeswater.models.streaming.passes import Examples, Pass, Passes, Piece, side_by_side
+from bayeswater.statistics.category_counts import columnwise_codes
 from bayeswater.statistics.column_groups import FAMILIES, PAIRS, ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.parent_counts import ParentCounts, Parents
-from bayeswater.statistics.sums import Sums
+from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.typing import Array
 
 
@@ -299,6 +301,18 @@ def counted_with(
         functions.append(CodedPiece.like(of_fold, settings, of, fold))
     found = yield Pass(partial(side_by_side, functions), "counting with parents", None, then)
     return with_parents(pairs, found.parts[0]), with_parents(of_fold, found.parts[-1])
+
+
+def sums_of_pairs(rows: StateRows, counts: PairCounts) -> Sums[ColumnGroups]:
+    """Give the counts of pairs of rows as their sums."""
+    columns = ColumnGroups(rows.labels.variable, rows.table.plan, {PAIRS: counts})
+    return Sums(ClassCounts.of(rows.labels, rows.weight), columns)
+
+
+def information_of_pairs(rows: StateRows, n_states: Array, price: float = CONDITIONAL) -> PairValues:
+    """Say what all pairs of columns with so many states are worth, without counts of them all."""
+    codes = columnwise_codes(rows.table.coded, slice(0, len(rows)))
+    return pair_values(codes, n_states, rows.labels.codes, rows.labels.n_classes, price, rows.weight)
 
 
 def pairs_of(sums: Sums[ColumnGroups]) -> PairCounts:

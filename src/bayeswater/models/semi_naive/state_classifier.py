@@ -22,6 +22,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
+from bayeswater import limits
 from bayeswater.data.frames import is_frame
 from bayeswater.data.labels import Labels, encode_labels
 from bayeswater.data.reading.coded_table import DiscreteTable
@@ -73,6 +74,7 @@ from bayeswater.models.semi_naive.learning import (
     gathered,
     pairs_of,
     parents_of,
+    sums_of_pairs,
     with_parents,
 )
 from bayeswater.models.semi_naive.tables import Conditionals, StateNames
@@ -82,8 +84,9 @@ from bayeswater.networks.class_tables import NetworkTables
 from bayeswater.statistics.column_groups import FAMILIES, PAIRS, ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.parent_counts import Parents
+from bayeswater.statistics.some_pairs import Partners, SomePairs
 from bayeswater.statistics.statistic import Statistic
-from bayeswater.statistics.sums import ClassCounts, Sums
+from bayeswater.statistics.sums import Sums
 from bayeswater.structure.mutual_information import sparse_columns
 from bayeswater.typing import Array
 
@@ -128,8 +131,15 @@ class StateClassifier(OnSums, BayesClassifier):
         """Statistics: counts of pairs of columns, or more."""
         return PairCounts.of(rows.table.coded, rows.labels, rows.weight)
 
-    def _parents_by(self, pairs: PairCounts) -> Parents | None:
-        """Parents that each column is counted with, as given or by what columns tell of each other; None for none."""
+    def _partners(self, rows: StateRows, singles: SomePairs) -> Partners | None:
+        """Pairs of columns that the model reads of rows that are all here; None where it needs all pairs."""
+        return None
+
+    def _parents_by(self, pairs: PairCounts, rows: StateRows | None = None) -> Parents | None:
+        """Parents that each column is counted with, as given or by what columns tell of each other; None for none.
+
+        Where not all pairs are counted, it is the rows that tell.
+        """
         return None
 
     def _chosen(self, sums: Sums[ColumnGroups], rows: StateRows) -> Any:
@@ -225,7 +235,7 @@ class StateClassifier(OnSums, BayesClassifier):
         if classes is not None:
             labels = encode_labels(y, labels.variable.union(classes))
         rows = StateRows(planned_table(X, labels, weight, self._settings, self.discretize), labels, weight)
-        sums = self._sums_of_rows(rows)
+        sums = self._sums_of_some(rows) if self._is_wide(rows) else self._sums_of_rows(rows)
         return self._keep_chosen(LearnedStates(sums, self._chosen(sums, rows)), X)
 
     def _learned_states(self, way: LearningStart, classes: Variable | None) -> Passes[LearnedStates | None]:
@@ -313,8 +323,23 @@ class StateClassifier(OnSums, BayesClassifier):
 
     def _pair_sums(self, rows: StateRows) -> Sums[ColumnGroups]:
         """Count rows without parents."""
-        columns = ColumnGroups(rows.labels.variable, rows.table.plan, {PAIRS: self._counts(rows)})
-        return Sums(ClassCounts.of(rows.labels, rows.weight), columns)
+        return sums_of_pairs(rows, self._counts(rows))
+
+    def _is_wide(self, rows: StateRows) -> bool:
+        """Whether columns are so many that the counts of all their pairs are better not held."""
+        n_bytes = PairCounts.nbytes_forecast(rows.table.coded.schema.n_states, rows.labels.n_classes)
+        return n_bytes > limits.ALL_PAIRS_BYTES
+
+    def _sums_of_some(self, rows: StateRows) -> Sums[ColumnGroups]:
+        """Count those pairs that the model reads, by rows that are all here."""
+        coded, none = rows.table.coded, ((),) * len(rows.table.coded.schema)
+        singles = SomePairs.of_partners(coded, rows.labels, rows.weight, none)
+        partners = self._partners(rows, singles)
+        if partners is None:
+            return self._sums_of_rows(rows)
+        counts = singles if partners == none else singles.partnered(coded, rows.labels, rows.weight, partners)
+        sums, parents = sums_of_pairs(rows, counts), self._parents_by(counts, rows)
+        return sums if parents is None else with_parents(sums, counts_with_parents(rows, parents))
 
     def _sums_of_rows(self, rows: StateRows) -> Sums[ColumnGroups]:
         """Count rows, with the parents that they choose themselves."""
@@ -325,7 +350,7 @@ class StateClassifier(OnSums, BayesClassifier):
     def _count(self, table: DiscreteTable, labels: Labels, weight: Array | None) -> ColumnGroups:
         """Count further rows, with the parents that are known."""
         rows = StateRows(table, labels, weight)
-        groups: dict[str, Statistic] = {PAIRS: self._counts(rows)}
+        groups: dict[str, Statistic] = {PAIRS: pairs_of(self.statistics_).counting(table.coded, labels, weight)}
         if FAMILIES in self.statistics_.columns.groups:
             groups[FAMILIES] = counts_with_parents(rows, parents_of(self.statistics_).parents)
         return ColumnGroups(labels.variable, table.plan, groups)
@@ -369,9 +394,12 @@ class StateClassifier(OnSums, BayesClassifier):
         if self.discretize not in METHODS:
             raise ParameterError(f"discretize is {self.discretize!r}; it can be one of {[*METHODS]}")
         require_flag(self.calibrate, "calibrate")
-        if self.__dict__.get("super_parents") not in (None, ALL):
-            raise ParameterError(f"super_parents is {self.super_parents!r}; it can be None or {ALL!r}")
+        self._require_super_parents(self.__dict__.get("super_parents"))
         self._smoothing  # noqa: B018 (refuses what is none)
+
+    def _require_super_parents(self, given: Any) -> None:
+        if given is not None and not (isinstance(given, str) and given == ALL):
+            raise ParameterError(f"super_parents is {given!r}; it can be None or {ALL!r}")
 
     def _require_names(self, X: Any) -> None:
         if not is_frame(X):  # the columns of a frame are found by their names

@@ -17,13 +17,16 @@ from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import score_blocks
 from bayeswater.models.held_out import Fold
 from bayeswater.models.semi_naive.aode import AODE
-from bayeswater.models.semi_naive.learning import CodedPiece, StateRows, pairs_of
+from bayeswater.models.semi_naive.learning import CodedPiece, StateRows, information_of_pairs, pairs_of
 from bayeswater.models.semi_naive.state_classifier import StateClassifier
 from bayeswater.models.settings import column_place, documented_as_in
 from bayeswater.models.streaming.passes import Pass, Passes, side_by_side
 from bayeswater.statistics.column_groups import ColumnGroups
+from bayeswater.statistics.pair_counts import PairCounts
+from bayeswater.statistics.some_pairs import Partners, SomePairs, stars
 from bayeswater.statistics.sums import Sums
-from bayeswater.structure.trees import PENALTIES, tree_augmented
+from bayeswater.structure.mutual_information import mutual_information
+from bayeswater.structure.trees import PENALTIES, rooted, tree_augmented, tree_of_rows
 from bayeswater.typing import Array
 
 
@@ -65,7 +68,9 @@ class TAN(StateClassifier):
     Notes
     -----
     With n rows, d columns of s states and K classes, `fit` takes O(n d^2) time and the counts of pairs O(K d^2 s^2)
-    memory; `predict` takes O(n d K).
+    memory; `predict` takes O(n d K). Where those counts would take more than 1 GiB, rows in memory are looked at pair
+    by pair, and only the pairs of the tree are kept: O(d^2) memory for one number a pair, O(K d s^2) for the model.
+    The first fit then decides the tree for later rows, too.
 
     Examples
     --------
@@ -101,12 +106,29 @@ class TAN(StateClassifier):
 
     def _structure(self, sums: Sums[ColumnGroups]) -> tuple[int, ...]:
         """Parent of each column, or -1."""
-        names = pairs_of(sums).schema.names
+        pairs = pairs_of(sums)
+        names = pairs.schema.names
         if self.parents is not None:
             return _given_parents(self.parents, names)
         root = None if self.root is None else column_place(self.root, names, "root")
-        parents = tree_augmented(self._estimate(sums).states, root, self.penalty)
+        states = self._estimate(sums).states
+        if isinstance(pairs, SomePairs):  # the pairs of the tree, and no others
+            parents = rooted([*pairs.each_pair()], mutual_information(states), root)
+        else:
+            assert isinstance(states, PairCounts)
+            parents = tree_augmented(states, root, self.penalty)
         return tuple(parents.tolist())
+
+    def _partners(self, rows: StateRows, singles: SomePairs) -> Partners:
+        if self.parents is not None:
+            given = _given_parents(self.parents, singles.schema.names)
+            return tuple((p,) if p >= 0 else () for p in given)
+        states = self._estimate_of(singles).states
+        edges = tree_of_rows(states, partial(information_of_pairs, rows, states.n_states), self.penalty)
+        partners: list[tuple[int, ...]] = [()] * len(singles.schema)
+        for low, high in edges:
+            partners[high] += (low,)
+        return tuple(partners)
 
     @property
     def _spares_names(self) -> bool:
@@ -121,7 +143,10 @@ class TAN(StateClassifier):
         if self.root is not None:
             column_place(self.root, names, "root")
         if self.parents is not None:
-            _given_parents(self.parents, names)
+            given, pairs = _given_parents(self.parents, names), pairs_of(sums)
+            edges = [(j, p) for j, p in enumerate(given) if p >= 0]
+            if isinstance(pairs, SomePairs) and not set(edges) <= {*pairs.each_pair()}:
+                raise ParameterError("parents names pairs of columns that were not counted together; fit again")
 
     def _require_reading_parameters(self) -> None:
         super()._require_reading_parameters()
@@ -222,6 +247,12 @@ class SPODE(StateClassifier):
     ) -> None:
         self.super_parent = super_parent
         super().__init__(columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate)
+
+    def _partners(self, rows: StateRows, singles: SomePairs) -> Partners | None:
+        if not self._is_given:
+            return None
+        center = column_place(self.super_parent, singles.schema.names, "super_parent")
+        return stars(np.array([center]), len(singles.schema))
 
     def _chosen(self, sums: Sums[ColumnGroups], rows: StateRows) -> str | None:
         return None if self._is_given else self._of_least_loss(sums, self._losses(rows, sums))

@@ -49,6 +49,7 @@ KINDS = {
     "statistics.pair_counts": ("PairCounts", "TripleCounts"),
     "statistics.parent_counts": ("ParentCounts",),
     "statistics.scatter": ("Scatter",),
+    "statistics.some_pairs": ("SomePairs",),
     "statistics.sums": ("ClassCounts", "SeenRanges", "Sums"),
     "statistics.text_sums": ("TextSums",),
 }

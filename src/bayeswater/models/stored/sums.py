@@ -40,6 +40,7 @@ from bayeswater.statistics.category_counts import CategoryCounts, code_kind
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.parent_counts import ParentCounts
+from bayeswater.statistics.some_pairs import Partners, SomePairs
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import ClassCounts, SeenRanges, Sums
 from bayeswater.statistics.text_sums import TextSums
@@ -121,6 +122,9 @@ def described_discrete(columns: ColumnGroups) -> tuple[Document, dict[str, Array
             document["parents"] = [list(own) for own in group.parents]
             wide = group.cell.dtype != np.uint8  # of integers a file holds the widest, and bytes
             arrays[f"{key}.cell"] = group.cell.astype(np.int64) if wide else group.cell
+    if isinstance(pairs, SomePairs):  # columns that have the same partners name them once
+        lists = {own: place for place, own in enumerate(dict.fromkeys(pairs.partners))}
+        document[PARTNERS] = [[list(own) for own in lists], [lists[own] for own in pairs.partners]]
     return document, arrays
 
 
@@ -141,9 +145,12 @@ def restored_discrete(
     require(own.keys() == kinds.keys(), f"it has sums of {sorted(own)}, and not of {sorted(kinds)}")
     groups = {}
     for group, found in own.items():
-        needed = kinds[group].array_names(found)
+        kind = kinds[group]
         domain: dict[str, Any] = {"classes": classes, "schema": schema}
-        if kinds[group] is ParentCounts:
+        if kind is PairCounts and PARTNERS in document:
+            kind, domain["partners"] = SomePairs, _read_partners(document[PARTNERS], len(schema))
+        needed = kind.array_names(found)
+        if kind is ParentCounts:
             parents, n_columns = read_parents(document["parents"]), len(schema)
             within = len(parents) == n_columns and all(0 <= p < n_columns for own in parents for p in own)
             require(within, f"its parents {shortened(parents)} are not those of {n_columns} columns")
@@ -153,8 +160,21 @@ def restored_discrete(
             table = found.get("table", np.zeros((0, 0), dtype=np.int64))
             found.setdefault(name, np.zeros((0, classes.n_states), dtype=table.dtype))
         require_arrays(found, needed)
-        groups[group] = kinds[group].from_arrays(found, **domain)
+        groups[group] = kind.from_arrays(found, **domain)
     return ColumnGroups(classes, plan, groups)
+
+
+def _read_partners(written: Any, n_columns: int) -> Partners:
+    """Read the columns that each is counted with; two are counted together once."""
+    require(isinstance(written, list) and len(written) == 2, "it does not say which pairs of columns are counted")
+    lists, places = read_parents(written[0]), written[1]
+    are_places = isinstance(places, list) and all(type(place) is int and 0 <= place < len(lists) for place in places)
+    require(are_places and len(places) == n_columns, f"its pairs are not those of {n_columns} columns")
+    partners = tuple(lists[place] for place in places)
+    for i, own in enumerate(partners):
+        once = all(0 <= j < n_columns and j != i and i not in partners[j] for j in own) and len(set(own)) == len(own)
+        require(once, f"the pairs {shortened(own)} of column {i} are not of two columns, each once")
+    return partners
 
 
 def _narrow(cell: Array, schema: Schema) -> Array:
@@ -164,6 +184,9 @@ def _narrow(cell: Array, schema: Schema) -> Array:
     require(bool(within), "a cell of its families has a state beyond its domain")
     return cell.astype(code_kind(schema.n_states))
 
+
+PARTNERS = "partners"
+"""What a document may say beside its fields: which pairs of columns are counted, where these are not all."""
 
 COLUMNS = "columns."
 """What the names of all arrays begin with but that of the class counts."""
