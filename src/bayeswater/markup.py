@@ -90,12 +90,12 @@ def paragraphs(lines: Iterable[str]) -> Safe:
 
 
 def preformatted(text: str) -> Safe:
-    """Write a text with its line breaks and blanks.
+    """Write a text with its line breaks and blanks; a line that is wider than the page goes on below.
 
     >>> preformatted("a < b")
-    '<pre>a &lt; b</pre>'
+    '<pre style="white-space:pre-wrap">a &lt; b</pre>'
     """
-    return Safe(f"<pre>{markup(text)}</pre>")
+    return Safe(f'<pre style="white-space:pre-wrap">{markup(text)}</pre>')
 
 
 def bar(share: float) -> Safe:

@@ -75,6 +75,13 @@ def dated():
 
 
 @cache
+def days():
+    """Days alone, whose clock says nothing."""
+    whole = dated()[0]["when"].dt.normalize()
+    return pd.DataFrame({"day": whole.where(whole.notna(), pd.Timestamp("2000-02-29"))})
+
+
+@cache
 def texts():
     """Short texts in several scripts."""
     rng = np.random.default_rng(3)
@@ -154,6 +161,7 @@ MAKERS = {
     "SKDB": lambda: _states(bw.SKDB),
     "KDB, pairs": lambda: bw.KDB(k=1).fit(*pairs()),
     "KDB, missing state": lambda: _states(bw.KDB, missing="state"),
+    "NaiveBayes, days": lambda: bw.NaiveBayes().fit(days(), dated()[1]),
     "GaussianNB": lambda: bw.GaussianNB().fit(*_whole()),
     "GaussianNB, missing": lambda: bw.GaussianNB(missing="ignore", calibrate=True).fit(
         table()[0][["normal", "bin", "angle"]], table()[1]
@@ -196,7 +204,7 @@ def rows_of(kind):
     """Rows to ask a model of a kind: its own columns, with holes and unseen cells where it lets them in."""
     model = fitted(kind)
     names = list(model.feature_names_in_)
-    for frame in (dated()[0], texts()[0], counts()[0]):
+    for frame in (dated()[0], days(), texts()[0], counts()[0]):
         if names == list(frame.columns):
             return frame[-60:]
     if kind == "KDB, pairs":

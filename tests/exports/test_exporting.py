@@ -60,6 +60,27 @@ def test_what_cannot_be_exported_is_refused_with_its_reason():
         bw.export(bw.NaiveBayes(columns={"line": {"family": "text", "analyser": analyser}}).fit(text, y), "python")
 
 
+@pytest.mark.parametrize("target", ["c", "javascript", "html", "python", "onnx", "sql"])
+def test_a_model_that_uses_no_column_is_exported(target):
+    if target == "onnx":
+        pytest.importorskip("onnx")
+    X, y = table()
+    model = bw.SKDB().fit(X[["level"]], np.full(len(y), "a"))
+    assert bw.export(model, target)
+    if target == "python":
+        scope = {"__name__": "one"}
+        exec(bw.export(model, target), scope)
+        assert scope["MODEL"].predict_proba({"level": 2}) == [1.0]
+
+
+def test_actions_beside_truths_are_texts():
+    model = bw.GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], [False, False, True, True])
+    scope = {"__name__": "truths"}
+    exec(bw.export(model, "python", loss=[[0, 9], [9, 0], [1, 1]]), scope)
+    assert scope["MODEL"].decide({"x0": 0.5}) == "False"
+    assert scope["MODEL"].decide({"x0": 2.5}) == str(model.decide([[2.5]], loss=[[0, 9], [9, 0], [1, 1]])[0])
+
+
 def test_a_model_is_exported_by_the_command(tmp_path, capsys):
     bw.save(fitted("TAN"), tmp_path / "tan.bayes")
     (tmp_path / "costs.csv").write_text('action \\ truth,a,"b""\'",c;--\na,0,1,1\n"b""\'",1,0,1\nc;--,1,1,0\n')

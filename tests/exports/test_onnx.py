@@ -54,3 +54,8 @@ def test_what_a_graph_cannot_hold_or_answer_is_refused():
     assert found["label"].tolist()[:2] == ["", ""]
     with pytest.raises(bw.ParameterError, match="'line' holds words"):
         bw.export(fitted("NaiveBayes, words"), "onnx")
+    states = pd.DataFrame({"s": ["", "a"] * 10})
+    with pytest.raises(bw.ParameterError, match="state '', which stands for a missing cell"):
+        bw.export(bw.NaiveBayes().fit(states, [0, 1] * 10), "onnx")
+    with pytest.raises(bw.ParameterError, match="no input of ONNX"):
+        bw.export(bw.GaussianNB().fit(pd.DataFrame({"": [1.0, 2.0]}), [0, 1]), "onnx")

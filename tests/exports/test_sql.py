@@ -82,6 +82,23 @@ def test_sqlite_answers_as_the_models():
         connection.close()
 
 
+def test_in_sqlite_numbers_may_be_written_as_text_and_nothing_else_is_taken_for_one():
+    """As `.import --csv` leaves them: a column holds texts, and an empty one is missing."""
+    frame = pd.DataFrame({"x": [1.5, 2.0, 8.0, 9.5] * 5, "level": [1, 2, 3, 3] * 5, "s": ["a", "a", "b", "b"] * 5})
+    columns = {"level": "categorical"}
+    model = bw.NaiveBayes(columns=columns, unseen="ignore").fit(frame, ["p", "p", "q", "q"] * 5)
+    written = [("1.5", "3", "a"), ("", "2.0", ""), (" 7e0 ", "", "b"), ("abc", "1", "a"), ("3", "x", "a")]
+    meant = [{"x": 1.5, "level": 3, "s": "a"}, {"level": 2}, {"x": 7.0, "s": "b"}]
+    with sqlite3.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE rows (x TEXT, level TEXT, s TEXT)")
+        connection.executemany("INSERT INTO rows VALUES (?, ?, ?)", written)
+        found = connection.execute(bw.export(model, "sql", dialect="sqlite", keep=[])).fetchall()
+    connection.close()
+    for row, answer in zip(meant, found, strict=False):
+        assert_allclose(answer[:2], model.predict_proba([row])[0], rtol=0, atol=1e-12)
+    assert [set(answer) for answer in found[3:]] == [{None}, {None}]
+
+
 BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 
@@ -194,6 +211,8 @@ def test_what_a_query_cannot_hold_is_refused_with_its_reason_or_size(monkeypatch
     X = rows_of("GaussianNB").rename(columns={"normal": "${x}"})
     with pytest.raises(bw.ParameterError, match="Spark puts its variables"):
         bw.export(bw.GaussianNB().fit(X, np.arange(len(X)) % 2), "sql", dialect="spark")
+    with pytest.raises(bw.ParameterError, match="'' has no character"):
+        bw.export(bw.GaussianNB().fit(X.rename(columns={"${x}": ""}), np.arange(len(X)) % 2), "sql")
     monkeypatch.setattr("bayeswater.exports.sql.select.MOST_NUMBERS", 100)
     with pytest.raises(bw.ResourceLimitError, match="numbers is too large for a query, which holds 100"):
         bw.export(fitted("AODE"), "sql")

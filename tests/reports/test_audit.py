@@ -82,6 +82,13 @@ def test_hostile_labels_are_text():
     assert "<script" not in page and "&lt;script&gt;" in page and "a\\nb" in page
 
 
+def test_many_groups_are_lines_of_the_page():
+    group = np.array([f"g{i % 7}" for i in range(len(TRUTH))])
+    page = bw.audit(MODEL, TEST, TRUTH, group=group)._repr_html_()
+    assert page.count("<tr>") == 8 and "<tr><th>g0</th>" in page
+    assert "<th>f</th><th>m</th>" in FOUND._repr_html_()
+
+
 def test_missing_groups_unknown_classes_and_other_models_are_told():
     group = pd.Series(np.where(GROUP == "f", "f", None), name="sex")
     truth = np.where(np.arange(250) < 3, "maybe", TRUTH)

@@ -346,8 +346,13 @@ def _require_plain(labels: Sequence[Any], what: str) -> None:
             raise ParameterError(
                 f"the {what} {label!r} is a {type(label).__name__}; only texts, numbers and truths can be exported"
             )
-    if len({isinstance(label, str) for label in labels}) > 1 or len({isinstance(label, bool) for label in labels}) > 1:
+    if not _are_alike(labels):
         raise ParameterError(f"some labels of the {what} are texts and some are not; give all of them one type")
+
+
+def _are_alike(labels: Sequence[Any]) -> bool:
+    """Tell whether labels are all texts, all truths or all numbers."""
+    return len({str if isinstance(label, str) else isinstance(label, bool) for label in labels}) <= 1
 
 
 def _calibration_form(calibration: Calibration) -> CalibrationForm:
@@ -373,7 +378,7 @@ def _decision_form(loss: Any, classes: list[Any]) -> DecisionForm:
     if table.row_columns:
         raise ParameterError("a loss whose costs differ from row to row cannot be exported; give fixed costs")
     actions = tuple(table.action_labels.tolist())
-    if len({isinstance(action, str) for action in actions}) > 1:  # "reject" beside numbers: a column has one type
+    if not _are_alike(actions):  # "reject" beside numbers: a column has one type
         actions = tuple(map(str, actions))
     _require_plain(actions, "action")
     return DecisionForm(actions, table.regret)
@@ -399,7 +404,7 @@ def _of_forest(joint: Forest) -> tuple[list[Term], Array]:
     used = [j for j, table in enumerate(tables) if table.shape[1]]
     place = {j: at for at, j in enumerate(used)} | {-1: -1}
     parents = tuple(place[joint.parents[j]] for j in used)
-    return [TreeTerm(tuple(used), parents, tuple(tables[j] for j in used))], joint.log_prior
+    return [TreeTerm(tuple(used), parents, tuple(tables[j] for j in used))] if used else [], joint.log_prior
 
 
 @terms_of_states.register
@@ -417,7 +422,7 @@ def _of_dependence(joint: Dependence) -> tuple[list[Term], Array]:
             found = np.log(joint.terms(j, states, use_loop=False)[0])
         tables.append(found.reshape(*widths[j], -1))
     parents = tuple(tuple(place[parent] for parent in joint.parents[j]) for j in used)
-    return [GraphTerm(tuple(used), parents, tuple(tables))], joint.log_prior
+    return [GraphTerm(tuple(used), parents, tuple(tables))] if used else [], joint.log_prior
 
 
 @terms_of_states.register

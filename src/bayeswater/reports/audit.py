@@ -202,7 +202,10 @@ class Audit:
 
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{markup(line)}</li>" for line in self.sentences())
-        return paragraphs([self.title]) + html_table(self.heads(), self.cells()) + Safe(f"<ul>{items}</ul>")
+        table = [self.heads(), *self.cells()]
+        if len(self.groups) > SIDE_BY_SIDE:  # many groups are lines: side by side no page is as wide as they are
+            table = [list(line) for line in zip(*table, strict=True)]
+        return paragraphs([self.title]) + html_table(table[0], table[1:]) + Safe(f"<ul>{items}</ul>")
 
 
 OF_CLASS = ("frequency", "decided")

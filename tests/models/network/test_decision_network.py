@@ -18,6 +18,7 @@ from bayeswater import (
     ParameterError,
     ResourceLimitError,
 )
+from bayeswater.demo.network import cough
 
 seeds = st.integers(0, 10_000)
 
@@ -367,3 +368,8 @@ def test_a_decision_that_knows_too_much_is_refused_before_memory_is_taken():
     tables = {one: {"yes": 0.5, "no": 0.5} for one in seen}
     with pytest.raises(ResourceLimitError, match=r"the table of 'd' given its 34 parents"):
         DecisionNetwork(graph, tables, {"d": ["a", "b"]}, {"u": np.eye(2)})
+
+
+def test_what_tells_nothing_is_worth_nothing():
+    found = DecisionNetwork.from_loss(cough(), "breathless").value_of_information()
+    assert {name for name, worth in found.items() if worth} == {"breathless", "bronchitis"}

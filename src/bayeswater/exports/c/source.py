@@ -42,9 +42,9 @@ def written(name: str) -> str:
 
 PARTS = {
     "days": "({} / 86400)",
-    "weekday": "weekday_of({})",
-    "month": "month_of({})",
-    "time": "minute_of({})",
+    "weekday": "part_of_date({}, 'w')",
+    "month": "part_of_date({}, 'm')",
+    "time": "part_of_date({}, 't')",
 }
 
 
@@ -87,7 +87,8 @@ class CSource:
             )
         raw = f"x[{cell.field}]"
         if cell.part is not None:
-            self.functions["dates"] = written("dates")
+            if cell.part != "days":
+                self.functions["dates"] = written("dates")
             raw = PARTS[cell.part].format(raw)
         self.body.append(f"  v = {raw};")
         if self.form.refuses_missing:

@@ -69,6 +69,8 @@ def _cell(graph: Graph, cell: Cell) -> str:
             f"column {field.name!r} holds words, which ONNX has no way to split; export the model as JavaScript, "
             "Python or a page, or leave the column out"
         )
+    if not field.name:
+        raise ParameterError("a column has the name '', which is no input of ONNX; rename the column")
     is_text = isinstance(form, LabelForm) and all(isinstance(label, str) for label in form.labels) and form.labels != ()
     if field.name not in {given.name for given in graph.inputs}:
         kind = TensorProto.STRING if is_text else TensorProto.DOUBLE
@@ -137,6 +139,11 @@ def _number(graph: Graph, form: NumberForm, raw: str, missing: str) -> str:
 
 def _text_code(graph: Graph, cell: Cell, raw: str) -> str:
     assert isinstance(cell.form, LabelForm)
+    if "" in cell.form.labels and not graph.form.refuses_missing:
+        raise ParameterError(
+            f"column {raw!r} has the state '', which stands for a missing cell in ONNX; name the state otherwise, or "
+            "export the model as another target"
+        )
     keys = {"": cell.missing} | {label: code for code, label in enumerate(cell.form.labels)}
     code = graph(
         "LabelEncoder",

@@ -46,7 +46,19 @@ def _raw(query: Query, cell: Cell) -> str:
         if part not in dialect.parts:
             raise ParameterError(f"column {field.name!r} holds times, which {dialect.name} has no number for")
         return dialect.parts[part].format(column)
-    return column if isinstance(cell.form, LabelForm | TextForm) else dialect.as_number(column)
+    if dialect.not_number is None:
+        return column if isinstance(cell.form, LabelForm | TextForm) else dialect.as_number(column)
+    if _is_number(cell):
+        return dialect.as_number(column)
+    return f"NULLIF({column}, '')" if isinstance(cell.form, LabelForm) and "" not in cell.form.labels else column
+
+
+def _is_number(cell: Cell) -> bool:
+    """Tell whether a cell holds a number, or a label that is none of text."""
+    form = cell.form
+    return not isinstance(form, TextForm) and not (
+        isinstance(form, LabelForm) and all(isinstance(label, str) for label in form.labels)
+    )
 
 
 def _formula_of(query: Query, place: int) -> Any:
@@ -103,6 +115,8 @@ def _refused(query: Query, cell: Cell, raw: str) -> list[str]:
         found.append(f"{raw} IS NULL")
     if not isinstance(cell.form, LabelForm | TextForm) and query.dialect.has_infinity and cell.part is None:
         found.append(f"ABS({raw}) > {query.number(LARGEST)}")
+    if query.dialect.not_number is not None and cell.part is None and _is_number(cell):
+        found.append(query.dialect.not_number.format(raw))
     if form.refuses_unseen:
         if isinstance(cell.form, NumberForm) and _within(query, cell.form, raw):
             found.append(f"NOT ({_within(query, cell.form, raw)})")

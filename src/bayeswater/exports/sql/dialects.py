@@ -28,6 +28,7 @@ class Dialect:
     double: str = "CAST({} AS DOUBLE)"
     number: str = "{}"
     no_nan: str = "{}"
+    not_number: str | None = None  # whether a cell of numbers holds a text, where types are those of cells
     has_infinity: bool = True
     greatest: str = "GREATEST"
     least: str = "LEAST"
@@ -41,8 +42,9 @@ class Dialect:
 
     def identifier(self, name: str) -> str:
         """Write the name of a column or table."""
-        if "\0" in name:
-            raise ParameterError(f"the name {name!r} has a zero character, which no database takes; rename the column")
+        if "\0" in name or not name:
+            what = "has a zero character" if name else "has no character"
+            raise ParameterError(f"the name {name!r} {what}, which no database takes; rename the column")
         if self.name == "spark" and "${" in name:
             raise ParameterError(
                 f"the name {name!r} has '${{', in the place of which Spark puts its variables; rename the column"
@@ -133,7 +135,9 @@ DIALECTS = {
     "duckdb": DUCKDB,
     "sqlite": Dialect(
         "sqlite",
-        double="CAST({} AS REAL)",
+        double="CASE TYPEOF({0}) WHEN 'text' THEN CASE WHEN TRIM({0}) = '' THEN NULL WHEN NOT JSON_VALID({0}) THEN {0} "
+        "WHEN JSON_TYPE({0}) IN ('integer', 'real') THEN CAST({0} AS REAL) ELSE {0} END ELSE CAST({0} AS REAL) END",
+        not_number="TYPEOF({}) = 'text'",
         step="AS MATERIALIZED ({})",
         greatest="MAX",
         least="MIN",

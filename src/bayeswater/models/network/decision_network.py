@@ -18,7 +18,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.decision.loss import as_loss
 from bayeswater.errors import NetworkFileError, NetworkFileWarning, ParameterError, nearest_names, warn_user
 from bayeswater.files.networks.diagrams import VALUE, DiagramDocument, read_diagram, write_diagram
-from bayeswater.inference.exact.decisions import Solved, solve, stages_of
+from bayeswater.inference.exact.decisions import ROUNDING, Solved, solve, stages_of
 from bayeswater.inference.exact.elimination import query
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.scoped_tables import ScopedTable, sliced_tables
@@ -472,7 +472,7 @@ class DecisionNetwork:
             if source not in self.known_before(before):
                 asked = network_with_edge(asked, source, later[0], None)
             then = self._of(asked, self.decisions, self.utilities).expected_utility(evidence)
-            found[name] = max(0.0, then - now)
+            found[name] = then - now if then - now > ROUNDING * abs(now) else 0.0
         ranked = dict(sorted(found.items(), key=lambda one: -one[1]))
         return InformationValues(ranked, before, now)
 
