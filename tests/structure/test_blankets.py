@@ -108,6 +108,15 @@ class OneWayTest:
     def p_value(self, x, y, given=()):
         return 0.01 if (x, y, *given) in self.depend else 0.9
 
+    def rows_for_a_cell(self, x, y, given=()):
+        return np.inf
+
+
+def test_nobody_leaves_the_blanket_of_fast_iamb_where_nobody_joined():
+    # 3 leaves after 1 was tested; given 2 alone, 1 would leave, too
+    ask = Answers(OneWayTest((1, 0), (2, 0), (3, 0), (0, 1, 2, 3), (0, 2, 1, 3)), 0.05)
+    assert BLANKETS["fast_iamb"](ask, 0, [1, 2, 3], set()) == {1, 2}
+
 
 @pytest.mark.parametrize("method", ["iamb", "inter_iamb"])
 def test_the_last_that_joins_a_blanket_stays_in_it(method):

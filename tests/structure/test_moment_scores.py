@@ -1,5 +1,6 @@
 """Scores and tests of states and numbers: by rows and least squares, by bnlearn's numbers, and by what must hold."""
 
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.stats import norm
 from bayeswater.errors import ParameterError
 from bayeswater.structure.moment_scores import MomentScore, MomentScores, as_moment_score
 from bayeswater.structure.number_tests import MixedTest
+from bayeswater.structure.scores import as_score
 
 
 def table(seed=0, n=60, cards=(3, 2), n_numbers=3, weight=None, score="bic"):
@@ -46,6 +48,34 @@ def test_likelihoods_are_those_of_least_squares_and_parameters_cost():
             k = sum(scores.is_number[p] for p in parents)
             expected = by_rows(scores, 4, parents) - price * q * (k + 2)
             assert scores.of(4, parents) == pytest.approx(expected, rel=1e-11)
+
+
+def exact_left(columns):
+    """Sum of squared residuals of the last column on an intercept and the others, in fractions."""
+    rows = [[Fraction(1), *map(Fraction, row)] for row in columns.T.tolist()]
+    columns = list(zip(*rows, strict=True))
+    square = [[sum(a * b for a, b in zip(x, y, strict=True)) for y in columns] for x in columns]
+    for j in range(len(square) - 1):
+        for i in range(j + 1, len(square)):
+            factor = square[i][j] / square[j][j]
+            square[i] = [a - factor * b for a, b in zip(square[i], square[j], strict=True)]
+    return float(square[-1][-1])
+
+
+@pytest.mark.parametrize("weight", [None, np.full(40, 2.0)])
+def test_a_number_that_others_nearly_tell_keeps_its_digits(weight):
+    rng = np.random.default_rng(0)
+    x, z = 1e3 + rng.normal(size=(2, 40))
+    values = np.array([x, z, x + 1e-5 * rng.normal(size=40), x + z + 1e-6 * rng.normal(size=40)])
+    scores = MomentScores(
+        np.zeros((4, 40), dtype=int), values, np.full(4, True), np.ones(4, dtype=int), MomentScore("loglik"), weight
+    )
+    times = 1 if weight is None else 2
+    for y, parents in ((2, (0,)), (0, (1, 2)), (3, (0, 1)), (3, (1, 2)), (1, (0, 3))):
+        variance = times * exact_left(values[[*parents, y]]) / (40 * times - len(parents) - 1)
+        expected = -20 * times * np.log(2 * np.pi * variance) - (40 * times - len(parents) - 1) / 2
+        assert scores.of(y, parents) == pytest.approx(expected, rel=1e-10)
+        assert scores.log_likelihood(y, parents) == scores.of(y, parents)
 
 
 def test_columns_are_the_scores_of_each_change():
@@ -91,13 +121,18 @@ def _log_marginal(values, weight, degrees):
     )
 
 
-def test_bge_of_every_full_graph_is_the_marginal_likelihood_of_all_numbers():
+@pytest.mark.parametrize("settings", [(), (3.0,), (0.5, 9.5)])
+def test_bge_of_every_full_graph_is_the_marginal_likelihood_of_all_numbers(settings):
     values = np.random.default_rng(0).normal(size=(4, 30))
     values[3] += values[0]
     scores = MomentScores(
-        np.zeros((4, 30), dtype=int), values, np.full(4, True), np.ones(4, dtype=int), MomentScore("bge")
+        np.zeros((4, 30), dtype=int),
+        values,
+        np.full(4, True),
+        np.ones(4, dtype=int),
+        as_moment_score(("bge", *settings)),
     )
-    expected = _log_marginal(values, 1.0, 6.0)
+    expected = _log_marginal(values, *(*settings, *(1.0, 6.0)[len(settings) :]))
     for order in ((0, 1, 2, 3), (3, 1, 0, 2)):
         parents = [order[: order.index(y)] for y in range(4)]
         assert scores.total(parents) == pytest.approx(expected, rel=1e-11)
@@ -116,6 +151,33 @@ def test_names_of_bnlearn_are_understood():
         as_moment_score("k2")
     with pytest.raises(ParameterError, match="numbers alone"):
         table(score="bge")
+
+
+@pytest.mark.parametrize("prior", ["vsp", ("variable_selection", 0.1), "marginal", ("marginal", 0.3)])
+def test_a_graph_prior_adds_to_bge_what_it_adds_to_a_score_of_states(prior):
+    values = np.random.default_rng(0).normal(size=(4, 30))
+    rows = np.zeros((4, 30), dtype=int), values, np.full(4, True), np.ones(4, dtype=int)
+    plain, with_prior = (MomentScores(*rows, as_moment_score("bge", own)) for own in ("uniform", prior))
+    per_parent, per_variable = as_score("bdeu", prior).per_parent(4)
+    parents = [[], [0], [0, 1], []]
+    assert with_prior.total(parents) == pytest.approx(
+        plain.total(parents) + 3 * per_parent + 4 * per_variable, abs=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("score", "prior", "message"),
+    [
+        ("bic-g", "marginal", "'bic' is no marginal likelihood"),
+        (("bge", -1), "uniform", "setting of score 'bge' is -1"),
+        (("bic", 1, 9), "uniform", "bge alone takes one"),
+        (("bge", 1, 5), "uniform", "give more than 5"),
+    ],
+)
+def test_priors_and_settings_of_scores_of_numbers_that_mean_nothing_are_refused(score, prior, message):
+    values = np.random.default_rng(0).normal(size=(4, 30))
+    with pytest.raises(ParameterError, match=message):
+        MomentScores(np.zeros((4, 30), dtype=int), values, np.full(4, True), np.ones(4), as_moment_score(score, prior))
 
 
 @pytest.mark.parametrize("given", [(), (0,), (3,), (0, 3)])

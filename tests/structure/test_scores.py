@@ -159,7 +159,7 @@ def test_a_score_of_the_users_own_is_a_function_of_the_counts():
     ("score", "prior", "message"),
     [
         ("bic", "marginal", "'bic' is no marginal likelihood"),
-        ("bdeu", "vsp", "graph_prior is 'vsp'"),
+        ("bdeu", "cs", "graph_prior is 'cs'"),
         ("bdeu", ("marginal", 1), "give a number between 0 and 1"),
         ("bdeu", ("uniform", 0.5), "'uniform' takes no probability"),
         (("bdla", 2.5), "uniform", "whole number of sample sizes"),

@@ -22,6 +22,9 @@ COLLINEAR = 1e-11
 EXACT = 1e-13
 """The same for y."""
 
+NEAR = 1e-6
+"""Share of the squares of a column below which moments have lost digits of what is left of y."""
+
 
 class Regressed(NamedTuple):
     """Regressions of several groups; `left` is the sum of squared residuals."""
@@ -30,6 +33,7 @@ class Regressed(NamedTuple):
     intercept: Array  # (...)
     slopes: Array  # (..., n_columns - 1)
     left: Array  # (...)
+    is_near: Array  # (...), whether digits of `left` are lost, though there are rows to tell it
 
     @property
     def variance(self) -> Array:
@@ -82,6 +86,36 @@ def regress(weight: Array, mean: Array, scatter: Array) -> Regressed:
     shares = np.where(counts, reduced[..., :-1, -1] / np.where(counts, pivots, 1.0), 0.0)
     slopes = shares * (unit[..., -1:] / unit[..., :-1])
     left = reduced[..., -1, -1]
+    is_near = (left < NEAR) | (pivots < NEAR).any(axis=-1)
+    is_near &= (length[..., -1] > 0) & (np.asarray(weight) > n)
     left = np.where(left > EXACT, left, 0.0) * length[..., -1] ** 2
     intercept = mean[..., -1] - (slopes * mean[..., :-1]).sum(axis=-1)
-    return Regressed(np.asarray(weight, dtype=np.float64), intercept, slopes, left)
+    return Regressed(np.asarray(weight, dtype=np.float64), intercept, slopes, left, is_near)
+
+
+def left_of_rows(columns: Array, weight: Array | None = None) -> float:
+    """Sum of squared residuals of the last column on all others, by the rows themselves, to nearly all digits.
+
+    Parameters
+    ----------
+    columns : (n_columns, n_rows)
+    weight : (n_rows,), optional
+
+    Examples
+    --------
+    >>> x, y = np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 5.5])
+    >>> round(left_of_rows(np.array([x, y])), 6)
+    0.041667
+    """
+    apart = columns - np.average(columns, axis=1, weights=weight)[:, None]
+    if weight is not None:
+        apart *= np.sqrt(weight)
+    squares = (apart**2).sum(axis=1)
+    basis = np.zeros((0, apart.shape[1]))
+    for j, own in enumerate(apart):
+        for _ in range(2):  # once more for what rounding left of the others
+            own = own - basis.T @ (basis @ own)
+        left = float(own @ own)
+        if j < len(apart) - 1 and left > COLLINEAR * squares[j]:
+            basis = np.vstack([basis, own / np.sqrt(left)])
+    return left if left > EXACT * squares[-1] else 0.0

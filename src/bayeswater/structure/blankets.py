@@ -141,7 +141,10 @@ def fast_iamb(ask: TestAnswers, x: int, others: list[int], fixed: set[int]) -> s
     while enough and free and blanket not in been and len(blanket) <= ask.max_given:
         been.append(set(blanket))
         strength = {y: ask.p_value(y, x, blanket) for y in free}
-        for y in sorted((y for y in free if strength[y] <= ask.significance), key=strength.__getitem__):
+        new = sorted((y for y in free if strength[y] <= ask.significance), key=strength.__getitem__)
+        if not new:
+            break
+        for y in new:
             enough = ask.test.rows_for_a_cell(x, y, sorted(blanket)) >= ROWS_FOR_A_CELL
             if not enough or len(blanket) > ask.max_given:
                 break

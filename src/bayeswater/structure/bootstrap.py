@@ -34,7 +34,7 @@ def arc_counts(
     *,
     method: str,
     seed: int,
-    test: str = "g2",
+    test: str | None = None,
     significance: float = 0.05,
     weight: Array | None = None,
     progress: Callable[[int], None] | None = None,

@@ -7,7 +7,7 @@ numeric ones with variance s^2 = (squared residuals) / (n - k - 1), as R's `lm` 
     aic, bic loglik - f q (k + 2), f = 1 or ln(N)/2
     ebic     bic - 4 g ln(p) for each parent, of p variables
     bge      marginal likelihood of numbers alone (Geiger and Heckerman 2002; Kuipers, Moffa and Heckerman 2014), with
-             prior mean that of the rows, weight 1, and p + 2 degrees of freedom
+             prior mean that of the rows, weight 1, and p + 2 degrees of freedom; with a graph prior, if there is one
 
 A variable with states is scored by its counts, and never has a parent that is a number: that scores -inf. These are
 bnlearn's loglik-g, aic-g, bic-g, ebic-g, bge where all are numbers, and loglik-cg, aic-cg, bic-cg, ebic-cg.
@@ -28,17 +28,15 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseMatrix
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
-from bayeswater.estimate.regression import regress
+from bayeswater.estimate.regression import left_of_rows, regress
 from bayeswater.limits import require_table_bytes
 from bayeswater.statistics.scatter import Scatter
+from bayeswater.structure.graph_priors import UNIFORM, GraphPrior
 from bayeswater.structure.local_scores import numbered
 from bayeswater.structure.scores import Score
 from bayeswater.typing import Array, is_number
 
 MOMENT_SCORES = ("loglik", "aic", "bic", "ebic", "bge")
-
-PRIOR_WEIGHT = 1.0
-"""Rows that the prior mean of BGe counts for."""
 
 MOST_SUMS = 2**28
 """Bytes of sums that are kept."""
@@ -51,11 +49,15 @@ class MomentScore:
     Parameters
     ----------
     name : one of `MOMENT_SCORES`
-    setting : price of a parameter (aic, bic) or g of eBIC, where it is given
+    setting : price of a parameter (aic, bic), g of eBIC, or the rows that the prior mean of BGe counts for (1)
+    degrees : degrees of freedom of the prior of BGe (p + 2)
+    graph_prior : of BGe, how likely arcs are beforehand
     """
 
     name: str
     setting: float | None = None
+    degrees: float | None = None
+    graph_prior: GraphPrior = UNIFORM
 
     def __post_init__(self) -> None:
         if self.name not in MOMENT_SCORES:
@@ -63,11 +65,16 @@ class MomentScore:
                 f"score is {self.name!r}; with numbers choose one of {', '.join(MOMENT_SCORES)}, or put numbers into "
                 "bins: numbers='states'"
             )
-        is_given = self.setting is not None
-        if is_given and (self.name in ("loglik", "bge") or not (is_number(self.setting) and self.setting > 0)):
+        if self.setting is not None and (self.name == "loglik" or not (is_number(self.setting) and self.setting > 0)):
             raise ParameterError(
-                f"the setting of score {self.name!r} is {self.setting!r}; aic, bic and ebic take a number over 0"
+                f"the setting of score {self.name!r} is {self.setting!r}; aic, bic, ebic and bge take a number over 0"
             )
+        if self.degrees is not None and (self.name != "bge" or not is_number(self.degrees)):
+            raise ParameterError(
+                f"the second setting of score {self.name!r} is {self.degrees!r}; bge alone takes one, the degrees of "
+                "freedom of its prior"
+            )
+        self.graph_prior.require_likelihood(self.name, ("bge",))
 
     @property
     def is_equivalent(self) -> bool:
@@ -80,22 +87,23 @@ class MomentScore:
             return self.setting
         return {"aic": 1.0, "bic": log(n_rows) / 2, "ebic": log(n_rows) / 2}.get(self.name, 0.0)
 
-    def per_parent(self, n_variables: int) -> float:
-        """What each parent costs beside its parameters."""
-        if self.name != "ebic":
-            return 0.0
-        return -4.0 * (0.5 if self.setting is None else self.setting) * log(n_variables)
+    def per_parent(self, n_variables: int) -> tuple[float, float]:
+        """What each parent adds to the score of a variable, and what every variable adds, by eBIC or a graph prior."""
+        if self.name == "ebic":
+            return -4.0 * (0.5 if self.setting is None else self.setting) * log(n_variables), 0.0
+        return self.graph_prior.terms(n_variables)
 
 
-def as_moment_score(score: Any) -> MomentScore:
+def as_moment_score(score: Any, graph_prior: Any = "uniform") -> MomentScore:
     """Read a score by name, as (name, setting) or as it is; "-g" or "-cg" may follow the name, as in bnlearn."""
     if isinstance(score, MomentScore):
         return score
-    name, setting = score if isinstance(score, tuple) and len(score) == 2 else (score, None)
+    name, setting, degrees = (*score, None, None)[:3] if isinstance(score, tuple) and score else (score, None, None)
     if not isinstance(name, str):
         raise ParameterError(f"score is {score!r}; give a name such as 'bic', or ('bic', price of a parameter)")
     name = name.lower().removesuffix("-cg").removesuffix("-g")
-    return MomentScore({"mdl": "bic", "log-likelihood": "loglik"}.get(name, name), setting)
+    name = {"mdl": "bic", "log-likelihood": "loglik"}.get(name, name)
+    return MomentScore(name, setting, degrees, GraphPrior.of(graph_prior))
 
 
 class MomentScores:
@@ -128,6 +136,12 @@ class MomentScores:
         self.n_variables = len(n_states)
         self.n_counted = 0
         self.is_full = False
+        self._per_parent, self._per_variable = score.per_parent(self.n_variables)
+        if score.degrees is not None and score.degrees <= self.n_variables + 1:
+            raise ParameterError(
+                f"the degrees of freedom of bge are {score.degrees!r}; with {self.n_variables} variables give more "
+                f"than {self.n_variables + 1}"
+            )
         self._column_of = {int(v): j for j, v in enumerate(np.flatnonzero(is_number))}
         self._sums: dict[tuple[int, ...], tuple[Array, Array, Array]] = {}
         self._known: dict[tuple[int, frozenset[int]], float] = {}
@@ -171,9 +185,7 @@ class MomentScores:
         if not self.is_number[y]:
             return self._of_states(y, own, Score("loglik"))
         discrete, numeric = self._parted(own)
-        n, mean, scatter = self.sums(discrete)
-        place = [self._column_of[v] for v in (*numeric, y)]
-        return float(regress(n, mean[:, place], scatter[:, place][:, :, place]).log_likelihood.sum())
+        return float(self._likelihoods(discrete, np.array([[self._column_of[v] for v in (*numeric, y)]]))[0])
 
     # ------------------------------------------------------------------ counting
 
@@ -191,14 +203,12 @@ class MomentScores:
             groups.setdefault((discrete, len(numeric)), []).append((own, numeric))
         for (discrete, _), members in groups.items():
             places = np.array([[self._column_of[v] for v in (*numeric, y)] for _, numeric in members])
-            scores = self._of_numbers(discrete, places)
+            scores = self._bge(places) if self.score.name == "bge" else self._likelihoods(discrete, places)
             for (own, _), score in zip(members, scores.tolist(), strict=True):
                 self._known[y, own] = score - self._price(y, own)
 
-    def _of_numbers(self, discrete: tuple[int, ...], places: Array) -> Array:
-        """Log-likelihoods, or BGe, of the last of each list of columns given the others: (n_lists,)."""
-        if self.score.name == "bge":
-            return self._bge(places)
+    def _likelihoods(self, discrete: tuple[int, ...], places: Array) -> Array:
+        """Log-likelihoods of the last of each list of columns given the others: (n_lists,)."""
         n, mean, scatter = self.sums(discrete)
         rows, columns = places[:, None, :, None], places[:, None, None, :]
         groups = np.arange(len(n))[:, None, None]
@@ -207,6 +217,13 @@ class MomentScores:
             mean[np.arange(len(n))[:, None], places[:, None, :]],
             scatter[groups, rows, columns],
         )
+        if own.is_near.any():
+            which = self._groups(discrete)
+            for k, group in zip(*np.nonzero(own.is_near), strict=True):
+                there = which == group
+                own.left[k, group] = left_of_rows(
+                    self._numbers[there][:, places[k]].T, None if self.weight is None else self.weight[there]
+                )
         return own.log_likelihood.sum(axis=1)
 
     def _of_states(self, y: int, parents: frozenset[int], score: Score) -> float:
@@ -224,7 +241,7 @@ class MomentScores:
         if not self.is_number[y]:
             n_parameters = q * (int(self.n_states[y]) - 1)
         price = self.score.price(self.n_rows)
-        return (price * n_parameters if price else 0.0) - self.score.per_parent(self.n_variables) * len(parents)
+        return (price * n_parameters if price else 0.0) - self._per_parent * len(parents) - self._per_variable
 
     def _parted(self, parents: frozenset[int]) -> tuple[tuple[int, ...], list[int]]:
         own = sorted(parents)
@@ -234,8 +251,7 @@ class MomentScores:
         """Rows, means and scatters of all numbers, for each configuration that rows have."""
         found = self._sums.get(discrete)
         if found is None:
-            which, _ = numbered(self.codes, self.n_states, discrete)
-            which = np.unique(which, return_inverse=True)[1].reshape(-1)
+            which = self._groups(discrete)
             n = int(which.max(initial=0)) + 1
             labels = Labels(Variable("configuration", range(n)), which, np.bincount(which, minlength=n))
             total = Scatter.of(DenseMatrix(self._numbers), labels, self.weight, skip_missing=False)
@@ -245,6 +261,10 @@ class MomentScores:
             self._sums[discrete] = found
         return found
 
+    def _groups(self, discrete: tuple[int, ...]) -> Array:
+        """Number the configurations that rows have: (n_rows,)."""
+        return np.unique(numbered(self.codes, self.n_states, discrete)[0], return_inverse=True)[1].reshape(-1)
+
     @cached_property
     def _numbers(self) -> Array:
         return np.ascontiguousarray(self.values[self.is_number].T)
@@ -253,12 +273,13 @@ class MomentScores:
 
     def _bge(self, places: Array) -> Array:
         p, n, k = self.n_variables, self.n_rows, places.shape[1] - 1
-        degrees = p + 2.0
-        scale = PRIOR_WEIGHT * (degrees - p - 1) / (PRIOR_WEIGHT + 1)
+        degrees = p + 2.0 if self.score.degrees is None else self.score.degrees
+        weight = 1.0 if self.score.setting is None else self.score.setting
+        scale = weight * (degrees - p - 1) / (weight + 1)
         posterior = self.sums(())[2][0] + scale * np.eye(p)
         whole = np.linalg.slogdet(posterior[places[:, :, None], places[:, None, :]])[1]
         above = places[:, :-1]
         parents = np.linalg.slogdet(posterior[above[:, :, None], above[:, None, :]])[1]
         before, after = (degrees - p + k + 1) / 2, (n + degrees - p + k + 1) / 2
-        constant = -n / 2 * log(np.pi) + log(PRIOR_WEIGHT / (n + PRIOR_WEIGHT)) / 2 + gammaln(after) - gammaln(before)
+        constant = -n / 2 * log(np.pi) + log(weight / (n + weight)) / 2 + gammaln(after) - gammaln(before)
         return constant + (before * (k + 1) - (before - 0.5) * k) * log(scale) - after * whole + (after - 0.5) * parents

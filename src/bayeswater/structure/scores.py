@@ -24,12 +24,7 @@ equivalent one are the log-likelihood, AIC, BIC, eBIC, BDeu and qNML.
 BDla averages BDeu over l equivalent sample sizes, powers of 2 around 1, for each configuration (Cano et al. 2013); it
 and a score of the user's own are functions of the counts, and not of this shape.
 
-A graph prior says beforehand how likely arcs are, and adds to a marginal likelihood (Castelo and Siebes 2000):
-
-    uniform              every graph the same
-    variable_selection   each possible parent is one with probability b, default 1/(p - 1): k ln(b / (1 - b)) for k
-    marginal             each pair is joined with probability b, default 1/2, either way as likely: ln(3b / 2) for
-                         one that is, ln(3 (1 - b)) for one that is not
+A graph prior (`structure.graph_priors`) adds to a marginal likelihood.
 
 C is the regret of normalised maximum likelihood: by how much, in nats, r free shares can outdo any one model of n rows.
 
@@ -50,6 +45,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp, xlogy
 
 from bayeswater.errors import ParameterError
+from bayeswater.structure.graph_priors import UNIFORM, GraphPrior
 from bayeswater.typing import Array, is_number
 
 TERMS_PER_ROOT = 10
@@ -130,8 +126,6 @@ OWN = "own"
 BAYESIAN = ("bdeu", "bds", "bdj", "bdla", "k2", OWN)
 """Scores that a graph prior adds to."""
 
-GRAPH_PRIORS = ("uniform", "variable_selection", "marginal")
-
 OfCounts = Callable[[Array, float, float], float]
 """Scores a parent set by its counts (configurations that rows have, n_states), all configurations, and all rows."""
 
@@ -155,7 +149,7 @@ class Score:
     setting : the equivalent sample size of BDeu and BDs, how many BDla averages, g of eBIC, or the price f of a
         parameter where it is given
     of_counts : of "own", the function
-    graph_prior, chance : one of `GRAPH_PRIORS`, and its probability b where it is given
+    graph_prior : how likely arcs are beforehand
 
     Examples
     --------
@@ -166,8 +160,7 @@ class Score:
     name: str
     setting: float | None = None
     of_counts: OfCounts | None = None
-    graph_prior: str = "uniform"
-    chance: float | None = None
+    graph_prior: GraphPrior = UNIFORM
 
     def __post_init__(self) -> None:
         if self.name not in SCORES and not (self.name == OWN and self.of_counts is not None):
@@ -180,21 +173,7 @@ class Score:
             raise ParameterError(
                 f"the setting of score 'bdla' is {self.setting!r}; give a whole number of sample sizes"
             )
-        self._check_prior()
-
-    def _check_prior(self) -> None:
-        if self.graph_prior not in GRAPH_PRIORS:
-            raise ParameterError(f"graph_prior is {self.graph_prior!r}; choose one of {', '.join(GRAPH_PRIORS)}")
-        if self.graph_prior == "uniform" and self.chance is not None:
-            raise ParameterError("graph_prior 'uniform' takes no probability; leave it out")
-        if self.chance is not None and not (is_number(self.chance) and 0 < self.chance < 1):
-            raise ParameterError(
-                f"the probability of graph_prior is {self.chance!r}; give a number between 0 and 1, both left out"
-            )
-        if self.graph_prior != "uniform" and self.name not in BAYESIAN:
-            raise ParameterError(
-                f"score {self.name!r} is no marginal likelihood, and takes no graph_prior; {', '.join(BAYESIAN)} do"
-            )
+        self.graph_prior.require_likelihood(self.name, BAYESIAN)
 
     @property
     def is_equivalent(self) -> bool:
@@ -208,17 +187,9 @@ class Score:
 
     def per_parent(self, n_variables: int) -> tuple[float, float]:
         """What each parent adds to the score of a variable, and what every variable adds, by eBIC or a graph prior."""
-        others = max(1, n_variables - 1)
         if self.name == "ebic":
             return -4.0 * (0.5 if self.setting is None else self.setting) * log(n_variables), 0.0
-        if self.graph_prior == "variable_selection":
-            # Of two variables, each is the parent of the other or not.
-            chance = min(0.5, 1 / others) if self.chance is None else self.chance
-            return log(chance / (1 - chance)), 0.0
-        if self.graph_prior == "marginal":
-            chance = 0.5 if self.chance is None else self.chance
-            return log(chance / 2 / (1 - chance)), (n_variables - 1) / 2 * log(3 * (1 - chance))
-        return 0.0, 0.0
+        return self.graph_prior.terms(n_variables)
 
     @property
     def counts_seen_configurations(self) -> bool:
@@ -255,8 +226,7 @@ class Score:
 def as_score(score: Any, graph_prior: Any = "uniform") -> Score:
     """Read a score given by name, as (name, setting), as a function of counts, or as it is; and a graph prior."""
     if graph_prior != "uniform":
-        name, chance = graph_prior if isinstance(graph_prior, tuple) and len(graph_prior) == 2 else (graph_prior, None)
-        return replace(as_score(score), graph_prior=name, chance=chance)
+        return replace(as_score(score), graph_prior=GraphPrior.of(graph_prior))
     if isinstance(score, Score):
         return score
     if callable(score):

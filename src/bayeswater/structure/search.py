@@ -146,7 +146,7 @@ def search(
     perturb: int = 10,
     tabu_length: int = TABU,
     significance: float = 0.05,
-    test: str = "g2",
+    test: str | None = None,
     max_given: int | None = None,
     restrict: str = "si_hiton_pc",
     maximize: str = "hill_climb",
@@ -164,7 +164,7 @@ def search(
     time_limit : seconds
     restarts, perturb : of "hill_climb" and "tabu": how often to climb again, and after how many random changes
     tabu_length : of "tabu": graphs that it does not come back to, and steps that lose after which it ends
-    significance, test : probability below which a departure from independence counts, and one of `TESTS_OF_STATES`
+    significance, test : probability below which a departure from independence counts, and a test (see `tests_of`)
     max_given : most variables that a test of these is given
     restrict, maximize : of "rsmax2": the search by tests that says which arcs are open, and "hill_climb" or "tabu"
     seed : of everything random
@@ -291,11 +291,11 @@ def _by_tests(
     return FoundGraph(parents, local_scores.total(parents)), graph.frozen(knowledge.names), n_tests, ended
 
 
-def tests_of(local_scores: FamilyScores, kind: str, seed: int) -> IndependenceTest | MixedTest:
-    """Tests of independence over the rows that are scored."""
+def tests_of(local_scores: FamilyScores, kind: str | None, seed: int) -> IndependenceTest | MixedTest:
+    """Tests of independence over the rows that are scored; by default those that R's bnlearn takes for such rows."""
     if isinstance(local_scores, MomentScores):
-        return MixedTest(local_scores, kind)
-    return IndependenceTest(local_scores.codes, local_scores.n_states, kind, local_scores.weight, seed=seed)
+        return MixedTest(local_scores, kind or ("cor" if local_scores.is_number.all() else "mi-cg"))
+    return IndependenceTest(local_scores.codes, local_scores.n_states, kind or "g2", local_scores.weight, seed=seed)
 
 
 def _orders(local_scores: FamilyScores, knowledge: Knowledge, way: SearchClock, start: Parents, seed: int) -> Outcome:

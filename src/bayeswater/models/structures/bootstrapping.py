@@ -20,13 +20,13 @@ from bayeswater.models.structures.structure_learning import (
     checked_seed,
     checked_significance,
     checked_test,
-    without_prior,
 )
 from bayeswater.structure.bootstrap import arc_counts, averaged_parents, in_order_of_names, significance_threshold
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.knowledge import Arcs, Knowledge
 from bayeswater.structure.local_scores import LocalScores
+from bayeswater.structure.moment_scores import as_moment_score
 from bayeswater.structure.notation import quoted
 from bayeswater.structure.scores import as_score
 from bayeswater.structure.search import checked_method
@@ -193,7 +193,7 @@ def bootstrap_structure(
     scores: Callable[[Array, Array], FamilyScores]
     if is_mixed(numbers, score, test):
         table = mixed = NumbersAndStates.of(data, discretize, columns, sample_weight)
-        scored_by = without_prior(score, graph_prior)
+        scored_by = as_moment_score(score, graph_prior)
         scores = partial(mixed.scores, scored_by)
     else:
         table = states = StateTable.of(data, discretize, columns, sample_weight)

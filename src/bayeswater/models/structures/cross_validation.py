@@ -21,12 +21,12 @@ from bayeswater.models.structures.structure_learning import (
     checked_test,
     learn_mixed,
     ordered,
-    without_prior,
 )
 from bayeswater.statistics.category_counts import joint_counts
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.hill_climbing import Parents
 from bayeswater.structure.knowledge import Arcs, Knowledge
+from bayeswater.structure.moment_scores import as_moment_score
 from bayeswater.structure.scores import as_score
 from bayeswater.typing import Array, is_number
 
@@ -159,7 +159,7 @@ def cross_validate_structure(
     if is_of_both:
         table = mixed = NumbersAndStates.of(_with_nodes(data, fixed), discretize, columns)
         knowledge = mixed.known(Knowledge.of(mixed.names, required, forbidden, tiers, max_parents))
-        by_moments = without_prior(score, graph_prior)
+        by_moments = as_moment_score(score, graph_prior)
 
         def parents_by(kept: Array) -> Parents:
             return learn_mixed(mixed.of_rows(kept), by_moments, knowledge, method, **settings).search.parents

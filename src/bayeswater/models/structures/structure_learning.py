@@ -303,7 +303,7 @@ def learn_structure(
         names ("hc", "gs", "pc.stable", ...) are known, too; see `bayeswater.structure.search`.
     graph_prior : str or pair, default "uniform"
         With marginal likelihoods, how likely arcs are beforehand: "uniform", "variable_selection" or "marginal", or
-        ("marginal", probability); see `bayeswater.structure.scores`.
+        ("marginal", probability); see `bayeswater.structure.graph_priors`.
     start : graph, optional
         Graph to begin from; none of its arcs has to stay. "exact", "tree" and searches by tests do not use it.
     required, forbidden : iterable of arcs, or str
@@ -322,7 +322,7 @@ def learn_structure(
     significance, test : float, str
         Of searches by tests: probability below which a departure from independence counts, and "g2" (default), "chi2",
         "mi-sh", "mi-adf", "x2-adf", "permutation", "sp-mi" or "jt" (see `independence_test`); where numbers stay
-        numbers "mi-cg" (default) or "lr-cg", and of numbers alone "cor", "zf", "mi-g" or "mi-g-sh".
+        numbers "mi-cg" (default) or "lr-cg", and of numbers alone "cor" (default), "zf", "mi-g" or "mi-g-sh".
     max_given : int, optional
         Of searches by tests: most variables that are given when two are tested.
     restrict, maximize : str, default "si_hiton_pc" and "hill_climb"
@@ -407,7 +407,7 @@ def learn_structure(
         rows = NumbersAndStates.of(data, discretize, columns, sample_weight)
         knowledge = rows.known(Knowledge.of(rows.names, required, forbidden, tiers, max_parents))
         begin = _beginning(start, rows.names, knowledge)
-        return learn_mixed(rows, without_prior(score, graph_prior), knowledge, method, start=begin, **search_settings)
+        return learn_mixed(rows, as_moment_score(score, graph_prior), knowledge, method, start=begin, **search_settings)
     table = StateTable.of(data, discretize, columns, sample_weight)
     require_rows(table.weight)
     if missing == "error":
@@ -448,13 +448,6 @@ def _beginning(start: Any, names: Sequence[str], knowledge: Knowledge) -> Begin:
     dag = ordered(read_graph(start), names, "start")
     knowledge.check(dag)
     return tuple(map(frozenset, dag.parents))
-
-
-def without_prior(score: Any, graph_prior: Any) -> MomentScore:
-    """Read a score of numbers, which has no prior of graphs."""
-    if graph_prior != "uniform":
-        raise ParameterError(f"graph_prior is {graph_prior!r}; with numbers it can be 'uniform'")
-    return as_moment_score(score)
 
 
 def score_structure(
@@ -527,7 +520,7 @@ def score_structure(
     if is_mixed(numbers, score):
         mixed = NumbersAndStates.of(data, discretize, columns, sample_weight)
         dag = ordered(dag, mixed.names, "graph")
-        local_scores = mixed.scores(without_prior(score, graph_prior))
+        local_scores = mixed.scores(as_moment_score(score, graph_prior))
         return _of_graph(dag, local_scores, per_node=per_node, per_arc=per_arc)
     table = StateTable.of(data, discretize, columns, sample_weight, bins=_bins(graph), nodes=dag.names)
     require_rows(table.weight)
@@ -633,9 +626,11 @@ def checked_significance(significance: Any) -> None:
         raise ParameterError(f"significance is {significance!r}; give a probability between 0 and 1")
 
 
-def checked_test(test: str | None, *, mixed: bool) -> str:
-    """Give the name that a test has here, by default that of the table, or refuse one that is not known."""
-    test = ("mi-cg" if mixed else "g2") if test is None else named_test(test)
+def checked_test(test: str | None, *, mixed: bool) -> str | None:
+    """Give the name that a test has here, None for that of the table, or refuse one that is not known."""
+    if test is None:
+        return None
+    test = named_test(test)
     known = MIXED_TESTS if mixed else TESTS_OF_STATES
     if test not in known:
         raise ParameterError(f"test is {test!r}; choose one of {', '.join(known)}")
