@@ -369,3 +369,72 @@ def test_times_of_which_only_some_have_a_zone_are_said(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("at\n2023-01-10T10:20:30Z\n2023-01-11T10:20:30\n")
     assert "some times have no zone" in bayeswater.read_table(path).report.notes[0]
+
+
+@pytest.mark.parametrize("below", ["\nSource: ours\n", '\n\n"Totals (3, all)"\n(c) us, inc.\n', "---------\n3 rows\n"])
+@pytest.mark.parametrize("n_rows", [3, 5_000])
+def test_lines_below_a_table_are_left_out_and_said(tmp_path, monkeypatch, below, n_rows):
+    monkeypatch.setattr(delimited, "INFERRED_BYTES", 2**12)
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 2**12)
+    path = tmp_path / "report.csv"
+    path.write_text("city;n;kind\n" + "Oslo;1;a\n" * n_rows + below)
+    table, report = bayeswater.read_table(path)
+    assert (table.num_rows, str(table.schema.field("n").type)) == (n_rows, "int64")
+    assert "below the table" in report.notes[0]
+
+
+def test_lines_of_a_cell_in_quotes_are_none_below_the_table(tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_text('n,text\n1,a\n2,"b\n\nc"\n')
+    assert read(path)[1]["text"] == "b\n\nc"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b\n1,x\n2,y\n\nc,d\np,3\n", "a blank line stands above 'c,d'"),
+        ("a,b\n'1','x, y'\n".replace(", y", "") + "'2','y'\n", "cells stand in single quotes"),
+        ("1::10::5\n2::20::3\n3::30::4\n", r"if '::' stands between cells, say"),
+        ("shop,n,x\na,1,2\nb,2,3\nc,3,4\n,6,9\n", "has numbers alone and may be totals"),
+        ("shop,n,x\na,1,2\nb,2,3\nc,3,4\nSuma total,6,9\n", "looks like totals"),
+    ],
+)
+def test_what_a_person_would_wonder_at_is_said(tmp_path, text, said):
+    path = tmp_path / "odd.csv"
+    path.write_text(text)
+    assert any(said in note for note in bayeswater.read_table(path).report.notes)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"<!DOCTYPE html>\n<html><body>Please log in</body></html>\n", "is a page of HTML or XML"),
+        (b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", "is a PDF"),
+        (b"t.csv".ljust(257, b"\0") + b"ustar" + bytes(250) + b"a,b\n1,2\n", "is a tar archive: unpack it first"),
+    ],
+)
+def test_what_is_no_table_is_named(tmp_path, content, said):
+    path = tmp_path / "table.csv"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=said):
+        read(path)
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}\n{"a": 2}\n', '[\n {"a": 1}, {"a": 2}]'])
+def test_json_that_is_named_as_text_is_read(tmp_path, text):
+    path = tmp_path / "rows.txt"
+    path.write_text(text)
+    assert read(path) == [{"a": 1}, {"a": 2}]
+
+
+@pytest.mark.parametrize("above", ["", '"Plot Title: barn"\n', "# a note\n"])
+def test_a_number_sign_alone_is_the_name_of_a_column(tmp_path, above):
+    path = tmp_path / "logger.csv"
+    path.write_text(above + '"#","Name","Temp"\n1,a,20.5\n2,b,21.5\n')
+    assert read(path)[0] == {"#": 1, "Name": "a", "Temp": 20.5}
+
+
+def test_the_end_of_files_of_dos_is_no_row(tmp_path):
+    path = tmp_path / "dos.csv"
+    path.write_bytes(b"a,b\r\n1,x\r\n2,y\r\n\x1a")
+    assert len(read(path)) == 2

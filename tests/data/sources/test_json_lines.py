@@ -200,3 +200,20 @@ def test_a_table_within_one_object_is_refused_unless_a_model_knows_it_as_a_row(t
     model = NaiveBayes(columns={"results": "ignored"}).fit(rows, target="y")
     path.write_text('{"count": 2, "a": 3, "results": [{"a": 1}]}')
     assert next(model.predict(path)).to_pylist() == [{"prediction": "p"}]
+
+
+def test_whole_numbers_that_no_float_tells_apart_are_said(tmp_path):
+    path = tmp_path / "ids.jsonl"
+    path.write_text('{"id": 12345678901234567890, "x": 1.5}\n{"id": 12345678901234567891, "x": 1e30}\n')
+    source = open_source(path)
+    assert source.schema.names == ["id", "x"]
+    assert [note for note in source.notes if "tells apart" in note] == [
+        "column 'id' has whole numbers that no float64 tells apart: write them as text"
+    ]
+
+
+def test_text_that_is_not_in_utf_8_is_named(tmp_path):
+    path = tmp_path / "rows.json"
+    path.write_bytes('[{"a": 1}]'.encode("utf-16"))
+    with pytest.raises(DataError, match="is text in utf-16; write JSON in UTF-8"):
+        open_source(path).schema  # noqa: B018

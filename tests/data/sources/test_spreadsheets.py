@@ -196,3 +196,28 @@ def test_cells_that_are_merged_downwards_stand_in_each_of_their_rows(tmp_path):
         {"group": "b", "n": 3, "more": None},
     ]
     assert "stand in each of their rows: column 'group', 'more'" in bw.read_table(path).report.notes[1]
+
+
+def test_the_one_sheet_that_is_not_hidden_is_read(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for sheet, rows in ((book.active, [["code"], [1]]), (book.create_sheet("Data"), [["a"], [2], [3]])):
+        for row in rows:
+            sheet.append(row)
+    book.worksheets[0].sheet_state, book.active = "hidden", 1
+    book.save(tmp_path / "t.xlsx")
+    table, report = bw.read_table(tmp_path / "t.xlsx")
+    assert table.to_pylist() == [{"a": 2}, {"a": 3}]
+    assert "the sheet 'Data' is read; hidden: 'Sheet'" in report.notes
+
+
+def test_numbers_beside_words_are_said(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["a", "b"], [1, "x"], ["two", "y"], [3, "z"]):
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    assert (
+        "column 'a' has 2 numbers and 1 words, as 'two', and is text"
+        in bw.read_table(tmp_path / "t.xlsx").report.notes[0]
+    )

@@ -134,6 +134,8 @@ class SqliteSource(DatabaseSource):
             if blob:
                 self.note(f"column {name!r} holds bytes, which are no cells of a table, and is left out")
             else:
+                if text and (whole or real):
+                    self.note(f"column {name!r} holds numbers and text, and is text")
                 number = pa.float64() if real else pa.int64() if whole else pa.null()
                 fields.append((name, pa.string() if text else number))
         return pa.schema(fields)

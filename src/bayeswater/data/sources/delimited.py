@@ -21,7 +21,9 @@ from bayeswater.data.sources.odd_rows import (
     TAIL_BYTES,
     BadRow,
     end_of_filled,
+    footer_of,
     has_empty_row,
+    is_drawn,
     ragged_row,
     said_of_last_rows,
     way_to_read,
@@ -51,6 +53,13 @@ LONGEST_ROW = 64 * 2**20
 """Bytes of a row; beyond it the quotes of the file are broken."""
 
 NEWLINE = b"\n"
+
+NO_TEXT = {
+    re.compile(rb"\s*<(?:!doctype|html|head|body|table|\?xml)\b", re.I): "a page of HTML or XML",
+    re.compile(rb"%PDF-"): "a PDF",
+    re.compile(rb"(?s:.{257})ustar"): "a tar archive: unpack it first",
+}
+"""What files are that are named as text, or unpacked to it."""
 
 MISFIT = re.compile(
     r"In CSV column #(\d+): Row #(\d+): CSV conversion error to .*?: (invalid UTF8|invalid value '(.*)')", re.S
@@ -98,7 +107,7 @@ class DelimitedSource(Source):
 
     def _look_again(self) -> None:
         """Forget what the beginning of the file says."""
-        self._let_go_of("_head", "_beginning", "_first_text", "_layout", "_first_types", "schema")
+        self._let_go_of("_head", "_beginning", "_first_text", "_layout", "_footer", "_first_types", "schema")
 
     def _let_go_of(self, *told: str) -> None:
         for name in told or ("_head", "_beginning", "_first_text"):  # of them there may be thousands
@@ -135,7 +144,7 @@ class DelimitedSource(Source):
     @cached_property
     def _beginning(self) -> bytes:
         """The first rows, in UTF-8, without the header and what stands above it."""
-        rows = self._first_text[self._layout.start :]
+        rows = self._first_text[self._layout.start :].removesuffix(self._footer if self._is_short else b"")
         delimiter = self.delimiter.encode()
         end = len(rows) if self._is_short else self._end_of_rows(rows, delimiter) or len(rows)
         return self._without_comments(rows[: end_of_filled(rows, end, delimiter)])
@@ -146,12 +155,31 @@ class DelimitedSource(Source):
         head = self._head
         if not head.strip():
             raise DataError(f"{self.name} is empty; give a file with a header and rows")
+        if what := next((what for pattern, what in NO_TEXT.items() if pattern.match(head)), None):
+            raise DataError(f"{self.name} is {what}, and not the text of a table")
         return self._decoded(codecs.getincrementaldecoder(self._encoding)(), head, 0).removeprefix(codecs.BOM_UTF8)
+
+    @cached_property
+    def _footer(self) -> bytes:
+        """Lines below the table, in UTF-8, as far as the end of the file can be seen."""
+        seen = self._first_text if self._is_short else self._tail if self._encoding == UTF_8 else b""
+        is_table = len(self._layout.used) > 1 and not self._layout.is_drawn
+        footer = footer_of(seen, self.delimiter.encode()) if is_table else b""
+        if lines := [line for line in map(str.strip, footer.decode(errors="ignore").splitlines()) if line]:
+            are = "line below the table is" if len(lines) == 1 else "lines below the table are"
+            shown = next((line for line in lines if not is_drawn(line)), lines[0])[:60]
+            self.note(f"{len(lines)} {are} left out, from {shown!r}")
+        return footer
 
     @cached_property
     def _head(self) -> bytes:
         """The first bytes of the file."""
         return self.origin.head(INFERRED_BYTES)
+
+    @property
+    def _tail(self) -> bytes:
+        """The last bytes of the file, where they can be seen."""
+        return self.origin.tail(TAIL_BYTES)
 
     @cached_property
     def _is_short(self) -> bool:
@@ -211,9 +239,9 @@ class DelimitedSource(Source):
         all_rows = None if self._is_short or not self.can_be_reread else self._written
         looked_at = {name: kind for name, kind in kinds.items() if name in self._asked or name not in self.types}
         self.cells.find(self._first_parsed, self._beginning, looked_at, self._asked, all_rows)
-        last = (self._first_text, UTF_8) if self._is_short else (self.origin.tail(TAIL_BYTES), self._encoding)
+        tail, encoding = (self._first_text, UTF_8) if self._is_short else (self._tail, self._encoding)
         self._let_go_of()
-        if odd := said_of_last_rows(*last, self.delimiter, self._layout.is_drawn):
+        if odd := said_of_last_rows(tail.removesuffix(self._footer), encoding, self.delimiter, self._layout.is_drawn):
             self.note(odd)
         for said in self.cells.notes():
             self.note(said)
@@ -299,10 +327,12 @@ class DelimitedSource(Source):
         Blocks are read and cut here, and parsed out of memory: a thread of Arrow that waits for a pipe could not be
         interrupted.
         """
-        delimiter, rest = self.delimiter.encode(), b""
+        delimiter, footer, rest = self.delimiter.encode(), self._footer, b""
         n_passed = max(n_passed, self._layout.start)
         for more in self._texts(n_passed):
             rest += more
+            if footer and rest.endswith(footer):  # perhaps the end
+                continue
             end = end_of_filled(rest, self._end_of_rows(rest, delimiter), delimiter)
             block, rest = rest[:end], rest[end:]
             if block and not block.isspace():
@@ -310,6 +340,7 @@ class DelimitedSource(Source):
             n_passed += len(block)
             if len(rest) > LONGEST_ROW:
                 raise _UnclosedQuote
+        rest = rest.removesuffix(footer)
         if rest.strip():
             if self._end_of_rows(rest + b"\n", delimiter) != len(rest) + 1:
                 raise _UnclosedQuote

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswater.data.column_types import wider_type
+from bayeswater.data.sources.encodings import marked_encoding
 from bayeswater.data.sources.json_arrays import ArrayLines, is_array
 from bayeswater.data.sources.parts import DecodedPiece, Mark
 from bayeswater.data.sources.prefetch import worked_beside
@@ -33,6 +34,9 @@ DEEPEST = 200
 
 NO_SIGNS = bytes(set(range(256)) - set(b'[]{}"'))
 
+LONGEST_INTEGER, LONGEST_CODE = 2.0**63, 1e25
+"""Whole numbers between these are floats to Arrow, and codes to people."""
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 ZONE = r":\d\d(?:[.,]\d+)?(?:Z|[-+]\d\d:?\d\d)$"
@@ -50,6 +54,8 @@ class JsonLinesSource(Source):
         head, is_whole = self._first_lines()
         if not head.strip():
             raise DataError(f"{self.name} is empty; give a file with one JSON object on each line")
+        if (marked := marked_encoding(head)) is not None:
+            raise DataError(f"{self.name} is text in {marked}; write JSON in UTF-8")
         if is_whole:
             self._require_rows(head)
         self._found = self._inferred(head, 0)
@@ -172,7 +178,11 @@ class JsonLinesSource(Source):
         import pyarrow as pa
 
         try:
-            found = _parsed(block, None, "infer").schema
+            table = _parsed(block, None, "infer")
+            found = table.schema
+            for name in found.names:
+                if _has_long_numbers(table.column(name)):
+                    self.note(f"column {name!r} has whole numbers that no float64 tells apart: write them as text")
             zoned = _zoned(block, found)
             return pa.schema([pa.field(one.name, pa.string()) if one.name in zoned else one for one in found])
         except pa.ArrowInvalid as error:
@@ -246,6 +256,18 @@ def _parsed(block: bytes, schema: "pa.Schema | None", others: str) -> "pa.Table"
         pyarrow.json.ReadOptions(use_threads=False, block_size=len(block) + 1),
         pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others),
     )
+
+
+def _has_long_numbers(cells: "pa.ChunkedArray") -> bool:
+    """Say whether floats are all whole, and one of them longer than an integer can be."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_floating(cells.type):
+        return False
+    largest = pc.max(pc.abs(cells)).as_py()
+    is_long = largest is not None and LONGEST_INTEGER <= largest < LONGEST_CODE
+    return is_long and bool(pc.all(pc.equal(cells, pc.round(cells))).as_py())
 
 
 def _zoned(block: bytes, schema: "pa.Schema") -> list[str]:

@@ -56,6 +56,18 @@ BY_BLANKS += "or, where columns stand below one another, save the table as CSV"
 
 BY_BACKSLASH = 'a backslash stands before quotes within cells, and stays there: write such quotes twice, as ""'
 
+BY_SIGN = "each line is one cell; if {} stands between cells, say bayeswater.local_rows(source, delimiter={!r})"
+
+SIGNS = re.compile(r"[^\w\s\"'.,?!()-]+")
+"""What may stand between cells, and in no word."""
+
+BEHIND_BLANK_LINE = "a blank line stands above {!r}; if another table begins there, take it out"
+
+FEW_BLANK_LINES = 2
+"""Between rows, which may part tables; more are a habit."""
+
+IN_SINGLE_QUOTES = "cells stand in single quotes, which are part of them; write double quotes in their place"
+
 FAR_APART = re.compile(r"\s{2,}")
 """What stands between names of columns that stand below one another."""
 
@@ -155,9 +167,26 @@ def found_layout(
     if _lacks(layout, expected):
         others = (_cut_layout(dialect, bool(told), reading, where, expected) for dialect in dialects[1:])
         layout = next((other for other in others if not _lacks(other, expected)), layout)
-    if b'\\"' in text[:SNIFFED_BYTES] and reading.quotes:
-        layout = replace(layout, notes=(*layout.notes, BY_BACKSLASH))
-    return layout
+    said = [BY_BACKSLASH] * (b'\\"' in text[:SNIFFED_BYTES] and reading.quotes)
+    said += _said_of_rows(text, dialects[0].rows, layout)
+    return replace(layout, notes=(*layout.notes, *said))
+
+
+def _said_of_rows(text: bytes, rows: Sequence[_Row], layout: Layout) -> list[str]:
+    """Say what may be wrong with the first rows: another table behind a blank line, quotes of another kind."""
+    below = [row for row in rows if row.end > layout.start]
+    alike = [(one, row) for one, row in pairwise(below) if len(one.cells) == len(row.cells)]
+    begun = [row for one, row in alike if text[one.end : row.end].startswith((b"\n", b"\r"))]
+    shown = layout.delimiter.join(begun[0].cells)[:60] if begun else ""
+    said = [BEHIND_BLANK_LINE.format(shown)] * (0 < len(begun) <= FEW_BLANK_LINES)
+    cells = [cell.strip() for row in below for cell in row.cells]
+    quoted = sum(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells)
+    said += [IN_SINGLE_QUOTES] * (2 * quoted > len(cells))
+    if len(layout.names) == 1 and len(rows) > LEAST_BELOW:
+        signs = [SIGNS.findall(row.cells[0]) for row in rows]
+        common = next((one for one in signs[0] if len({own.count(one) for own in signs}) == 1), "")
+        said += [BY_SIGN.format(repr(common), common[:1])] * bool(common)
+    return said
 
 
 def _lacks(layout: Layout, expected: Collection[str]) -> bool:
@@ -362,7 +391,8 @@ def _is_torn(row: _Row) -> bool:
 
 
 def _is_comment(row: _Row, comment: str) -> bool:
-    return row.cells[0].startswith(comment)
+    is_name = row.cells[0].strip() == comment and row.n_filled == len(row.cells) > 1  # of the first column: a number
+    return row.cells[0].startswith(comment) and not is_name
 
 
 def _draws(row: _Row, delimiter: str) -> bool:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TOTALS = re.compile(
-    r"(grand|sub)?\s*-?totals?( general|: .*)?|total général|gesamt(summe|ergebnis)?|summe|ergebnis|"
-    r"sums?|somme|suma|totale|averages?|means?|"
-    "合计|总计|小计|合計|總計",
+    r"(grand |gran |sub|summa |suma )?\s*-?totals?( general| geral|: .*)?|total général|gesamt(summe|ergebnis)?|summe|"
+    r"ergebnis|sums?|somme|suma|totale( generale)?|totaal|totalt|razem|celkem|összesen|yhteensä|итого|всего|toplam|"
+    r"averages?|means?|合计|总计|小计|总和|合計|總計|総計|합계",
     re.I,
 )
 """What a row of totals begins with."""
@@ -27,8 +27,16 @@ RAGGED = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (
 DRAWN = r"[-+|=: \t]*(?:---|===)[-+|=: \t]*|\(\d+ rows?(?: affected)?\)|\d+ rows? (?:in set|selected).*"
 """A line that draws a table, as databases, SAP and Markdown do, or counts its rows."""
 
-LAST_ROWS = 4
-"""Rows at the end among which totals are looked for."""
+LAST_ROWS, LEAST_FILLED = 4, 3
+"""Rows at the end among which totals are looked for, and those beside which one looks odd."""
+
+IN_QUOTES = re.compile(rb'"[^"]*"')
+
+NUMBER = re.compile(r"[-+(]?\W?[\d.,' ]*\d\W*")
+"""What totals look like."""
+
+MOST_BELOW = 20
+"""Lines below a table."""
 
 LINE_END = re.compile(rb"\r?\n|\r")
 
@@ -104,12 +112,29 @@ def end_of_filled(text: bytes, end: int, delimiter: bytes) -> int:
     >>> end_of_filled(b"1,2,\n,,\n,,\n", 11, b","), end_of_filled(b",,\n", 3, b",")
     (5, 0)
     """
-    nothing, begin = delimiter + b" \t\r\n", max(end - TAIL_BYTES, 0)
+    nothing, begin = delimiter + b" \t\r\n\x1a", max(end - TAIL_BYTES, 0)
     filled = begin + len(text[begin:end].rstrip(nothing))
     if filled == begin:  # more than is looked at first
         filled = len(text[:end].rstrip(nothing))
     line_end = LINE_END.search(text, filled, end)
     return 0 if not filled else line_end.end() if line_end else end
+
+
+def footer_of(text: bytes, delimiter: bytes) -> bytes:
+    r"""Give the lines below a table: behind a blank line or one that is drawn, none is cut into cells.
+
+    >>> footer_of(b"Ann,3\nBob,4\n\nSource: our own\n", b","), footer_of(b'Ann,"x\n\ny"\n', b",")
+    (b'\nSource: our own\n', b'')
+    """
+    lines = text[-TAIL_BYTES:].splitlines(keepends=True)
+    place = len(lines)
+    while place and delimiter not in IN_QUOTES.sub(b"", lines[place - 1]):
+        place -= 1
+    below = lines[place:]
+    first = b"".join(below[:1]).decode(errors="ignore").strip()
+    is_table = place > 1 and not any(line.count(b'"') % 2 for line in (lines[place - 1], *below))
+    is_footer = is_table and len(below) <= MOST_BELOW and (not first or is_drawn(first))
+    return b"".join(below) if is_footer and any(map(bytes.strip, below)) else b""
 
 
 def has_empty_row(block: bytes, n_cells: int, delimiter: bytes) -> bool:
@@ -132,20 +157,28 @@ def said_of_last_rows(tail: bytes, encoding: str, delimiter: str, in_drawing: bo
 
 def said_of_rows(rows: Sequence[Sequence[str]], shown: Sequence[str]) -> str:
     """Say it of the last rows: the last one of totals, behind which there may be notes, or else a note."""
-    for row, text in zip(reversed(rows), reversed(shown), strict=False):
+    both = zip(reversed(rows), reversed(shown), strict=False)
+    filled = [([*map(str.strip, row)], repr(text.strip()[:60])) for row, text in both if any(map(str.strip, row))]
+    for place, (row, text) in enumerate(filled):
         if is_total(row):
-            which = "the last row" if row is rows[-1] else "a row near the end"
-            return f"{which}, {text.strip()[:60]!r}, looks like totals; take it out if it is no row of the table"
-    *before, last = [sum(map(bool, map(str.strip, row))) for row in rows] or [0]
-    if len(rows) == LAST_ROWS and last == 1 and min(before) > 2 and any(map(str.isalpha, rows[-1][0])):
-        return f"the last row, {shown[-1].strip()[:60]!r}, looks like a note; take it out if it is no row of the table"
+            which = "a row near the end" if place else "the last row"
+            return f"{which}, {text}, looks like totals; take it out if it is no row of the table"
+    if len(filled) < LEAST_FILLED:
+        return ""
+    (last, text), *before = filled
+    least = min(sum(map(bool, row)) for row, _ in before)
+    if len(rows) == LAST_ROWS and sum(map(bool, last)) == 1 and least > 2 and any(map(str.isalpha, last[0])):
+        return f"the last row, {text}, looks like a note; take it out if it is no row of the table"
+    are_named = not last[0] and all(row[0] for row, _ in before)
+    if are_named and least > 2 and all(NUMBER.fullmatch(cell) for cell in last[1:] if cell):
+        return f"the last row, {text}, has numbers alone and may be totals; take it out if so"
     return ""
 
 
 def is_total(cells: Sequence[str]) -> bool:
     """Say whether a row looks like totals: such a word, and beside it nothing but numbers."""
     filled = [cell.strip() for cell in cells if cell.strip()]
-    begins_so = len(cells) > 1 and filled and TOTALS.fullmatch(filled[0].rstrip(":")) is not None
+    begins_so = len(cells) > 1 and filled and TOTALS.fullmatch(filled[0].rstrip(":").strip()) is not None
     return bool(begins_so) and not any(map(str.isalpha, "".join(filled[1:])))
 
 

@@ -8,6 +8,7 @@ Libraries are recognised by the types of what is given and never imported for it
 relation of DuckDB has imported it.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
 
 DUCKDB = bytes(8) + b"DUCK"
 """How a file of DuckDB begins, behind eight bytes of any kind: .db is the ending of many."""
+
+
+OBJECTS = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*"[^"]*"\s*:')
+"""How JSON begins that is named as text."""
 
 
 def open_source(
@@ -101,8 +106,15 @@ def _recognised_format(origin: Origin) -> Format:
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     suffix = suffixes[-1] if suffixes else ""
+    if suffix == ".xls" and _is_text(origin.path):
+        return "csv"
+    if FORMAT_OF_SUFFIX.get(suffix, "csv") != "csv":
+        return FORMAT_OF_SUFFIX[suffix]
+    with suppress(OSError, EOFError):  # it is damaged, as is said where it is read
+        if origin.can_be_reread and OBJECTS.match(origin.head(LOOKED_AT)):
+            return "jsonl"
     if suffix in FORMAT_OF_SUFFIX:
-        return "csv" if suffix == ".xls" and _is_text(origin.path) else FORMAT_OF_SUFFIX[suffix]
+        return "csv"
     if origin.can_be_reread:
         first = origin.head(len(ARROW_FILE))
         if first.startswith(PARQUET):

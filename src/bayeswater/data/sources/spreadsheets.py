@@ -20,7 +20,7 @@ import numpy as np
 from bayeswater.data.sources.layout import sheet_layout
 from bayeswater.data.sources.odd_rows import LAST_ROWS, said_of_rows
 from bayeswater.data.sources.old_spreadsheets import SIGNATURE, require_small_workbook
-from bayeswater.data.sources.whole_files import HeldSource, cell_text, column_of_cells, library
+from bayeswater.data.sources.whole_files import HeldSource, cell_text, column_of_cells, library, said_of_kinds
 from bayeswater.errors import DataError, ResourceLimitError, nearest_names
 from bayeswater.limits import SHEET_BYTES, bytes_in_words, require_few_cells, require_unpacked
 
@@ -90,9 +90,11 @@ class SpreadsheetSource(HeldSource):
         last = [[*map(cell_text, row)] for row in body[-LAST_ROWS:]]
         if odd := said_of_rows(last, [next(filter(None, row)) for row in last]):
             self.note(odd)
-        return pa.table(
-            {name: column_of_cells([row[place] for row in body], marks) for name, place in found.used.items()}
-        )
+        columns = {name: [row[place] for row in body] for name, place in found.used.items()}
+        table = pa.table({name: column_of_cells(cells, marks) for name, cells in columns.items()})
+        for said in said_of_kinds(columns, table):
+            self.note(said)
+        return table
 
     def _rows(self, book: Any) -> tuple[list[list[Any]], list[tuple[int, int, int]]]:
         """Give the cells of the sheet that was named, or of the only one that has some, and those that are merged."""
@@ -105,13 +107,16 @@ class SpreadsheetSource(HeldSource):
             chosen = book.get_sheet_by_name(name)
             return chosen.to_python(), _merged_downwards(chosen)
         filled: list[str] = []
+        hidden = {one.name for one in book.sheets_metadata if one.visible != type(one.visible).Visible}
         kept: tuple[list[list[Any]], list[tuple[int, int, int]]] = [], []
-        for name in names:
+        for name in sorted(names, key=hidden.__contains__):
             if rows := (own := book.get_sheet_by_name(name)).to_python():
                 filled.append(name)
                 kept = kept if len(filled) > 1 else (rows, _merged_downwards(own))
-        if len(filled) > 1:
-            listed = ", ".join(map(repr, filled))
+        if len(filled) > 1 and hidden.issuperset(filled[1:]) and filled[0] not in hidden:
+            self.note(f"the sheet {filled[0]!r} is read; hidden: {', '.join(map(repr, filled[1:]))}")
+        elif len(filled) > 1:
+            listed = ", ".join(map(repr, sorted(filled, key=names.index)))
             raise DataError(
                 f"{self.name} has {len(filled)} sheets: {listed}; name one with "
                 "bayeswater.local_rows(source, sheet=...)"

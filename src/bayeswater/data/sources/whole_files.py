@@ -1,7 +1,7 @@
 """`HeldSource`: a file that another library reads as a whole, such as a spreadsheet, given as a table in pieces."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
 from importlib import import_module
@@ -82,6 +82,20 @@ def column_of_cells(cells: Sequence[Any], marks: Sequence[str] = ()) -> "pa.Arra
         moments = [datetime(cell.year, cell.month, cell.day) if type(cell) is date else cell for cell in cells]
         return pa.array(moments, pa.timestamp("us"))
     return pa.array([None if cell is None else cell_text(cell) for cell in cells], pa.string())
+
+
+def said_of_kinds(columns: Mapping[str, Sequence[Any]], table: "pa.Table") -> list[str]:
+    """Say which columns have numbers beside text, and are text."""
+    import pyarrow as pa
+
+    said = []
+    for name, cells in columns.items():
+        words = [cell for cell in cells if type(cell) is str]
+        numbers = sum(type(cell) in (int, float) for cell in cells)
+        if words and numbers and pa.types.is_string(table.schema.field(name).type):
+            shown = f"{numbers:,} numbers and {len(words):,} words, as {words[0][:40]!r}"
+            said.append(f"column {name!r} has {shown}, and is text; if words are missing numbers, say missing=[...]")
+    return said
 
 
 def _is_whole(number: float) -> bool:
