@@ -178,6 +178,12 @@ def test_a_climb_stays_among_the_arcs_of_any_search_by_tests(restrict):
         assert {frozenset(arc) for arc in found.edges()} <= joined
 
 
+def test_aracne_joins_no_pair_without_information():
+    codes = np.array([[0, 0, 1, 1] * 9, [0, 1, 0, 1] * 9, [0, 0, 1, 1] * 9, [0] * 36])
+    scores = LocalScores(codes, np.array([2, 2, 2, 1]), Score("bic"))
+    assert search(scores, Knowledge.of("abcd"), "aracne").parents == (set(), set(), {0}, set())
+
+
 def test_what_only_tests_takes_no_most_parents_and_ends_with_its_time():
     scores = LocalScores(*rows(0), Score("bic"))
     with pytest.raises(ParameterError, match="'iamb' takes no max_parents"):

@@ -110,6 +110,20 @@ def joint_counts(codes: Array, members: Sequence[int], cards: Sequence[int], wei
     return total.astype(kind).reshape(cards)
 
 
+def family_counts(
+    codes: Array, cards: Sequence[int], families: Sequence[tuple[int, ...]], weight: Array | None
+) -> tuple[Array, ...]:
+    """Count the rows of variables with their parents; too many cells in all are refused before any row is counted."""
+    shapes = [[cards[member] for member in family] for family in families]
+    most = len(max(families, key=lambda family: prod(cards[member] for member in family), default=(0,))) - 1
+    require_table_bytes(
+        8 * sum(map(prod, shapes)),
+        f"counting {len(families)} variables with their parents",
+        f"the largest table is of one with {most} parents: give it fewer",
+    )
+    return tuple(joint_counts(codes, own, shape, weight) for own, shape in zip(families, shapes, strict=True))
+
+
 @dataclass(frozen=True, eq=False)
 class CategoryCounts(Statistic):
     """Counts (n_table_rows, n_classes) of the states of all columns, one after the other."""

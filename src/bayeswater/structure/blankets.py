@@ -394,7 +394,7 @@ def aracne(test: PairTest, knowledge: Knowledge) -> tuple[PartlyDirected, int]:
     for x, y in pairs:
         beside = np.minimum(information[x], information[y])
         beside[[x, y]] = 0.0
-        if allowed[x, y] and (required[x, y] or information[x, y] >= beside.max() - tie):
+        if allowed[x, y] and (required[x, y] or information[x, y] > max(tie, beside.max() - tie)):
             graph.join(x, y)
     graph.direct_known(knowledge)
     graph.follow()

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from tests.networks.nets import asia
 
-from bayeswater.errors import ParameterError
+from bayeswater.errors import ParameterError, ResourceLimitError
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 
 
@@ -16,6 +16,18 @@ def rows(n=1000, share=0.2, seed=0):
 
 def tables(network):
     return [network.cpt(name).values for name in network.names]
+
+
+@pytest.mark.parametrize("missing", ["available", "em"])
+def test_tables_too_large_together_are_refused_before_rows_are_counted(missing, monkeypatch):
+    names = [f"v{j}" for j in range(14)]
+    data = pd.DataFrame(np.random.default_rng(0).integers(10, size=(100, 14)).astype(str), columns=names)
+    graph = "; ".join(f"{parent} -> {child}" for j, child in enumerate(names) for parent in names[:j])
+    monkeypatch.setattr("bayeswater.statistics.category_counts.joint_counts", None)
+    with pytest.raises(
+        ResourceLimitError, match="counting 14 variables .* the largest table is of one with 13 parents"
+    ):
+        BayesianNetwork.from_data(graph, data, missing=missing)
 
 
 def test_of_whole_rows_em_is_counting():

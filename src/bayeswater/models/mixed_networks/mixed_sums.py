@@ -31,7 +31,7 @@ from bayeswater.networks.conditionals import Table
 from bayeswater.networks.mixed_core import MixedCore, discrete_part
 from bayeswater.networks.network import Network
 from bayeswater.networks.regressions import Regressions
-from bayeswater.statistics.category_counts import joint_counts
+from bayeswater.statistics.category_counts import family_counts
 from bayeswater.statistics.moments import LostDigits
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.structure.dag import Dag
@@ -71,8 +71,8 @@ class MixedSums:
         part = discrete_part(dag, numbers)
         codes, cards = rows.codes[with_states], [variable.n_states for variable in variables]
         families = tuple((*own, node) for node, own in enumerate(part.parents))
-        counts = tuple(joint_counts(codes, own, [cards[m] for m in own], weight) for own in families)
-        seen = tuple(joint_counts(codes, (j,), (cards[j],), weight) for j in range(len(cards)))
+        counts = family_counts(codes, cards, families, weight)
+        seen = family_counts(codes, cards, [(j,) for j in range(len(cards))], weight)
         place = {node: variables[j] for j, node in enumerate(with_states)}
         scatters = {node: _scatter(dag, node, numbers, rows, place, weight) for node in sorted(numbers)}
         return cls(dag, numbers, GraphCounts(variables, families, counts), seen, scatters), rows

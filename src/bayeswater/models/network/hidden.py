@@ -43,7 +43,7 @@ from bayeswater.models.network.graph import read_graph
 from bayeswater.models.network.network_fitting import coded_rows, drawn_apart, pseudo_counts_of, require_nodes
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.network import Network
-from bayeswater.statistics.category_counts import joint_counts
+from bayeswater.statistics.category_counts import family_counts
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
 
@@ -324,7 +324,7 @@ class _HiddenSearch:
         weight = self.weight if kept is None or self.weight is None else self.weight[kept]
         cards, parents = self.cards, self.dag.parents
         members = [(*own, node) for node, own in enumerate(parents)]
-        counts = [joint_counts(codes, own, [cards[member] for member in own], weight) for own in members]
+        counts = family_counts(codes, cards, members, weight)
         begin = tuple(
             conditional_table(count, np.maximum(own, 1e-3))  # without zeros, which EM would keep
             for count, own in zip(counts, self.pseudo_counts, strict=True)

@@ -33,7 +33,7 @@ from bayeswater.models.settings import checked_alpha, column_priors
 from bayeswater.models.streaming.sources import rows_to_answer
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.network import Network
-from bayeswater.statistics.category_counts import joint_counts
+from bayeswater.statistics.category_counts import family_counts
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import LARGEST_COUNT, Array, is_pseudo_count
 
@@ -194,7 +194,7 @@ def estimated_tables(
     by_em : whether missing cells are summed over; or a row counts for the families it has all cells of
     """
     members = [(*own, node) for node, own in enumerate(parents)]
-    counts = [joint_counts(codes, own, [cards[member] for member in own], weight) for own in members]
+    counts = family_counts(codes, cards, members, weight)
     if not by_em:
         return tuple(conditional_table(count, own) for count, own in zip(counts, pseudo_counts, strict=True))
     # From a start without zeros, which EM would keep.
@@ -241,8 +241,7 @@ class GraphCounts:
         variables = domains(frame, states)
         codes, cards = encode_rows(frame.table, variables), [variable.n_states for variable in variables]
         families = tuple((*parents, node) for node, parents in enumerate(dag.parents))
-        counts = tuple(joint_counts(codes, own, [cards[member] for member in own], weight) for own in families)
-        return cls(variables, families, counts)
+        return cls(variables, families, family_counts(codes, cards, families, weight))
 
     def __add__(self, other: "GraphCounts") -> "GraphCounts":
         return self.combined(other, np.add)

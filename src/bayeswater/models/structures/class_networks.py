@@ -35,7 +35,7 @@ from bayeswater.inference.network_joint import ClassJoint
 from bayeswater.learning.network_em import Expectation
 from bayeswater.learning.structural_em import find_graph
 from bayeswater.models.network.network_fitting import estimated_tables
-from bayeswater.statistics.category_counts import joint_counts
+from bayeswater.statistics.category_counts import family_counts
 from bayeswater.statistics.parent_counts import Parents
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.scores import Score
@@ -103,7 +103,7 @@ class ClassNetworks:
         if self._has_missing:
             return tuple(Expectation(self.codes, parents, cards, self.weight).counts(factors)[0])
         members = [(*own, node) for node, own in enumerate(parents)]
-        return tuple(joint_counts(self.codes, own, [cards[v] for v in own], self.weight) for own in members)
+        return family_counts(self.codes, cards, members, self.weight)
 
     @property
     def _has_missing(self) -> bool:
