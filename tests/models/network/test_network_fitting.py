@@ -25,7 +25,7 @@ def test_tables_too_large_together_are_refused_before_rows_are_counted(missing, 
     graph = "; ".join(f"{parent} -> {child}" for j, child in enumerate(names) for parent in names[:j])
     monkeypatch.setattr("bayeswater.statistics.category_counts.joint_counts", None)
     with pytest.raises(
-        ResourceLimitError, match="counting 14 variables .* the largest table is of one with 13 parents"
+        ResourceLimitError, match=r"counting 14 variables .* the largest table is of one with 13 parents"
     ):
         BayesianNetwork.from_data(graph, data, missing=missing)
 
