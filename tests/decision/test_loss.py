@@ -276,3 +276,10 @@ def test_a_cost_is_asked_for_by_action_and_truth(asked):
     assert loss["a", "b"] == 5.0
     with pytest.raises(SchemaError, match=r"ask for loss\[action, truth\]"):
         loss[asked]
+
+
+def test_actions_in_the_order_of_other_classes_are_told():
+    costs = {"grant": {"late": 10, "repaid": 0}, "refuse": {"late": 0, "repaid": 2}}
+    with pytest.raises(ParameterError, match=r"'grant' is the action for 'repaid', .* 'refuse' first"):
+        Loss(costs).binary_threshold()
+    assert Loss(dict(reversed(costs.items()))).binary_threshold() == pytest.approx(10 / 12)

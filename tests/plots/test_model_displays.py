@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.sparse import csr_matrix
 
@@ -71,3 +72,21 @@ def test_a_nomogram_has_the_log_odds_of_cells():
     assert scale.odds[0] == pytest.approx(np.log(p[0] / p[1]))
     with pytest.raises(bw.ParameterError, match="compares two of the classes"):
         NomogramDisplay.from_estimator(MODEL, positive="early")
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_names_with_dollars_long_names_and_other_scripts_are_drawn_as_they_are(monkeypatch):
+    monkeypatch.setattr("bayeswater.plots.canvas.SCRIPTS", ("No Such Font", "DejaVu Serif"))
+    labels = ["$1 to $2", "收入\u202e " + "y" * 60]
+    rows = {"$a to $b": [1.0, 2.0, 8.0, 9.0], "收入": ["低", "低", "高", "高"]}
+    model = bw.NaiveBayes(columns={"收入": "categorical"}).fit(pa.table(rows), [labels[0]] * 2 + [labels[1]] * 2)
+    drawn = NomogramDisplay.from_estimator(model)
+    assert r"of 收入\u202e yy" in drawn.ax_.get_xlabel() and len(drawn.ax_.get_xlabel()) < 60
+    assert drawn.ax_.xaxis.label.get_fontfamily()[-1] == "DejaVu Serif"
+    states = ColumnDisplay.from_estimator(model, "收入")
+    assert states.ax_.get_legend().get_texts()[0].get_text() == r"\$1 to \$2"
+    for one in (drawn, states, ColumnDisplay.from_estimator(model, "$a to $b")):
+        one.figure_.canvas.draw()
+        assert all(
+            "DejaVu" in text.get_fontfamily()[-1] for text in one.ax_.get_yticklabels() if not text.get_text().isascii()
+        )

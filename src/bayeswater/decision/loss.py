@@ -492,6 +492,12 @@ class Loss:
             raise ParameterError(f"a threshold needs 2 actions and 2 classes of fixed costs, not {table.cost.shape}")
         regret = table.regret
         if not (regret[1, 0] > 0 and regret[0, 1] > 0):
+            if regret[0, 0] > 0 and regret[1, 1] > 0:
+                first, second = table.actions
+                raise ParameterError(
+                    f"{first!r} is the action for {table.classes[1]!r}, and {second!r} for {table.classes[0]!r}; give "
+                    f"the actions in the order of the classes, {second!r} first"
+                )
             raise ParameterError(f"there is no threshold: one action is never worse than the other\n{self}")
         return float(regret[1, 0] / (regret[1, 0] + regret[0, 1]))
 

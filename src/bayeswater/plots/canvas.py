@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any, Generic, Self, TypeVar
 
 from bayeswater.data.display_width import shortened
+from bayeswater.markup import DIRECTIONS
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY = "#8c8c8c"
@@ -49,12 +50,32 @@ LONGEST = 30
 
 
 def plain(text: Any, width: int = LONGEST) -> str:
-    r"""Write a text as it is, cut where it is wider: signs of dollars begin no formula.
+    r"""Write a text as it is, cut where it is wider: signs of dollars begin no formula, and none turns its letters.
 
     >>> plain("length of the petals, in cm", 18), plain("$1 to $2")
     ('length of the pet…', '\\$1 to \\$2')
     """
-    return shortened(str(text), width).replace("$", r"\$")
+    return shortened(str(text).translate(DIRECTIONS), width).replace("$", r"\$")
+
+
+SCRIPTS = (
+    "Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei",
+    "Microsoft YaHei", "PingFang SC", "Hiragino Sans GB", "SimHei", "Arial Unicode MS",
+)  # fmt: skip
+"""Fonts with the letters of Chinese, Japanese and Korean, which that of matplotlib has not."""
+
+
+def legible(ax: Any) -> Any:
+    """Let texts take letters that their font lacks from others that are there; give the axes."""
+    from matplotlib.font_manager import fontManager
+    from matplotlib.text import Text
+
+    there = {font.name for font in fontManager.ttflist}
+    found = [name for name in SCRIPTS if name in there]
+    for text in ax.findobj(Text):
+        if not text.get_text().isascii():
+            text.set_fontfamily([*text.get_fontfamily(), *found])
+    return ax
 
 
 def lined_axes(ax: Any, labels: Sequence[Any], width: float = 7.2, longest: int = LONGEST) -> Any:
@@ -228,7 +249,7 @@ class Display(ABC):
 
     def _drawn(self, ax: Any, line: Any, x_label: str, y_label: str) -> Self:
         finish(ax, x_label, y_label)
-        self.line_, self.ax_, self.figure_ = line, ax, ax.figure
+        self.line_, self.ax_, self.figure_ = line, legible(ax), ax.figure
         return self
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from bayeswater.explain.drift import Drift
 from bayeswater.models.comparing.comparison import Comparison
 from bayeswater.models.network.findings import Sensitivity
-from bayeswater.plots.canvas import COLOURS, GREY, lined_axes, plain
+from bayeswater.plots.canvas import COLOURS, GREY, legible, lined_axes, plain
 
 WIDER = 44
 """Width of a label that is more than a name, in letters."""
@@ -99,7 +99,7 @@ class ComparisonDisplay:
                 ax.plot([], [], "o", color=colour, label=who)
         ax.legend(frameon=False, fontsize="small")
         ax.set_title(f"{found.n_rows:,} rows, {found.n_folds} folds", fontsize="medium", loc="left")
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_, self.figure_ = legible(ax), ax.figure
         return self
 
 
@@ -219,7 +219,7 @@ class DriftDisplay:
         ax.set_xlabel("log Bayes factor of two laws against one")
         before, after = found.n_rows
         ax.set_title(f"{before:,.6g} rows before, {after:,.6g} after", fontsize="medium", loc="left")
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_, self.figure_ = legible(ax), ax.figure
         return self
 
 
@@ -295,5 +295,5 @@ class TornadoDisplay:
         ax.axvline(found.posterior, color=GREY, linewidth=0.8)
         ax.set_xlabel(plain(found.question, 60))
         ax.legend(loc="lower right", fontsize="small", frameon=False)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_, self.figure_ = legible(ax), ax.figure
         return self

@@ -9,7 +9,7 @@ import numpy as np
 from bayeswater.data.labels import encode_labels
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.models.gaussian_classifier import GaussianClassifier
-from bayeswater.plots.canvas import GREY, colour_of, marker_of, new_axes, tint_of
+from bayeswater.plots.canvas import GREY, colour_of, legible, marker_of, new_axes, plain, tint_of
 from bayeswater.plots.plane import ActionRule, Plane, boundary_lines, coordinates, names_of, plane_of, seen_classes
 from bayeswater.typing import Array
 
@@ -248,13 +248,13 @@ class GaussianDisplay:
             )
         ax.set_xlim(self.regions.x[0], self.regions.x[-1])
         ax.set_ylim(self.regions.y[0], self.regions.y[-1])
-        ax.set_xlabel(self.axis_names[0])
-        ax.set_ylabel(self.axis_names[1])
+        ax.set_xlabel(plain(self.axis_names[0], 60))
+        ax.set_ylabel(plain(self.axis_names[1]))
         if self.held:
-            ax.set_title("given " + ", ".join(self.held), fontsize="medium")
+            ax.set_title("given " + ", ".join(map(plain, self.held)), fontsize="medium")
         if legend:
             self._draw_legend(ax)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_, self.figure_ = legible(ax), ax.figure
         return self
 
     def _draw_surface(self, ax: Any) -> Any:
@@ -284,7 +284,7 @@ class GaussianDisplay:
         handles, _ = ax.get_legend_handles_labels()
         lines = [line for line in (self.boundary_, self.boundary_without_loss_) if line is not None]
         further = [action for action in self.regions.actions if action not in self.classes]
-        patches = [Patch(color=tint_of(GREY), label=str(action)) for action in further]
+        patches = [Patch(color=tint_of(GREY), label=plain(action)) for action in further]
         handles = [handle for handle in handles if handle not in lines] + patches + lines
         ax.legend(handles=handles, fontsize="small", framealpha=0.9, edgecolor="none", borderpad=0.3)
 
@@ -298,7 +298,9 @@ class GaussianDisplay:
         for k, label in enumerate(self.classes):
             x, y = self.points.place[self.points.code == k].T
             style = {"s": 20, "alpha": 0.7, "linewidths": 0.4, "edgecolors": "white"}
-            drawn.append(ax.scatter(x, y, color=colour_of(k), marker=marker_of(k), label=str(label), zorder=2, **style))
+            drawn.append(
+                ax.scatter(x, y, color=colour_of(k), marker=marker_of(k), label=plain(label), zorder=2, **style)
+            )
         return drawn
 
     def _draw_ellipses(self, ax: Any, k: int, sigmas: Sequence[float]) -> list[Any]:

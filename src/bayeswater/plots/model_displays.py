@@ -18,11 +18,14 @@ from bayeswater.explain.nomogram import Scale, scale_of
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.wording import shown
 from bayeswater.phrases import EN
-from bayeswater.plots.canvas import COLOURS, GREY, colour_of, lined_axes, new_axes, plain
+from bayeswater.plots.canvas import COLOURS, GREY, colour_of, legible, lined_axes, new_axes, plain
 from bayeswater.plots.plane import names_of
 
 MOST_LINES = 20
 """Columns, states or words that are drawn."""
+
+WIDE, END = 60, 24
+"""Width of the name of an axis, and of the label of an end, in letters."""
 
 
 class ModelDisplay:
@@ -32,7 +35,7 @@ class ModelDisplay:
     figure_: Any
 
     def _drawn(self, ax: Any) -> Self:
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_, self.figure_ = legible(ax), ax.figure
         return self
 
 
@@ -148,21 +151,22 @@ class ColumnDisplay(ModelDisplay):
             ax = new_axes(ax)
             for k, label in enumerate(self.classes):
                 marker = "o" if curve.kind == "counts" else None
-                ax.plot(curve.at, values[:, k], color=colour_of(k), label=str(label), marker=marker, linewidth=2)
+                ax.plot(curve.at, values[:, k], color=colour_of(k), label=plain(label), marker=marker, linewidth=2)
             if curve.is_log:
                 ax.set_xscale("log")
             if curve.axis != "number":
                 ax.xaxis.set_major_locator(_round_times(curve))
                 ax.xaxis.set_major_formatter(lambda place, _: curve.written(place))
-            ax.set(xlabel=curve.column, ylabel="density" if curve.kind == "density" else "probability")
+            ax.set(xlabel=plain(curve.column, WIDE), ylabel="density" if curve.kind == "density" else "probability")
             ax.set_ylim(bottom=0)
+            ax.yaxis.set_major_formatter("{x:.4g}")  # no power of ten above the axis, where the classes are named
         else:
             labels = ["(empty)" if place is None else place for place in list(curve.at)[:MOST_LINES]]
             ax, n = lined_axes(ax, labels), len(self.classes)
             for k, label in enumerate(self.classes):
                 places = np.arange(len(labels)) + (k - (n - 1) / 2) * 0.8 / n
-                ax.barh(places, values[: len(labels), k], 0.8 / n, color=colour_of(k), label=str(label))
-            ax.set(xlabel="probability", ylabel=curve.column)
+                ax.barh(places, values[: len(labels), k], 0.8 / n, color=colour_of(k), label=plain(label))
+            ax.set(xlabel="probability", ylabel=plain(curve.column))
         _class_legend(ax)
         return self._drawn(ax)
 
@@ -275,7 +279,7 @@ class WordsDisplay(ModelDisplay):
         ax = lined_axes(ax, [word for word, _, _ in self.words])
         for k, label in enumerate(self.classes):
             own = [(i, weight) for i, (_, code, weight) in enumerate(self.words) if code == k]
-            ax.barh([i for i, _ in own], [weight for _, weight in own], 0.7, color=colour_of(k), label=str(label))
+            ax.barh([i for i, _ in own], [weight for _, weight in own], 0.7, color=colour_of(k), label=plain(label))
         ax.set_xlabel("log of times as likely as in the other classes")
         _class_legend(ax)
         return self._drawn(ax)
@@ -456,7 +460,7 @@ class WaterfallDisplay(ModelDisplay):
         ax.axvline(0, color=GREY, linewidth=0.8)
         ax.set_xlim(min(0.0, *ends) - 0.12 * (high - low), max(0.0, *ends) + 0.12 * (high - low))
         one = self.explanation
-        ax.set_xlabel(f"log-odds of {one.prediction} against {one.against}")
+        ax.set_xlabel(f"log-odds of {plain(one.prediction)} against {plain(one.against)}")
         return self._drawn(ax)
 
 
@@ -583,7 +587,7 @@ class NomogramDisplay(ModelDisplay):
             ends = {int(odds.argmin()): ("right", -5), int(odds.argmax()): ("left", 5)}  # one, where all are equal
             for i, (side, shift) in ends.items():
                 own = "(empty)" if scale.at[i] is None else scale.at[i]
-                text = shown(float(f"{own:.3g}")) if isinstance(own, float) else plain(own, 40)
+                text = shown(float(f"{own:.3g}")) if isinstance(own, float) else plain(own, END)
                 ax.annotate(
                     text,
                     (odds[i], line),
@@ -595,5 +599,5 @@ class NomogramDisplay(ModelDisplay):
                 )
         ax.axvline(0, color=GREY, linewidth=0.8, zorder=0)
         ax.margins(x=0.3)  # room for the labels of the ends
-        ax.set_xlabel(f"log-odds of {self.positive} against {self.against}")
+        ax.set_xlabel(f"log-odds of {plain(self.positive)} against {plain(self.against)}")
         return self._drawn(ax)

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayeswater.decision.calibration_metrics import reliability_table
-from bayeswater.plots.canvas import GREY, Display, draw_curve, draw_reference, new_axes
+from bayeswater.plots.canvas import GREY, Display, draw_curve, draw_reference, new_axes, plain
 from bayeswater.typing import Array
 
 MOST_COLOURED = 4
@@ -179,7 +179,7 @@ class ReliabilityDisplay(Display):
         return self._drawn(ax, coloured[0], "probability", "frequency")
 
     def _draw(self, ax: Any, curve: ClassReliability, name: str | None, style: dict[str, Any]) -> Any:
-        label = f"{f'{name}: ' if name else ''}{curve.label}, off by {curve.calibration_error:.3f}"
+        label = f"{f'{name}: ' if name else ''}{plain(curve.label)}, off by {curve.calibration_error:.3f}"
         line = draw_curve(ax, curve.probability, curve.frequency, **({"label": label, "linewidth": 2.0} | style))
         size = 8 + 90 * curve.weight / curve.weight.max()
         ax.scatter(curve.probability, curve.frequency, s=size, color=line.get_color(), zorder=3, clip_on=False)
