@@ -101,7 +101,7 @@ house: $(TEST) ## figures of the source: sizes, chains of classes, names, and th
 lint: $(TEST) ## style, format, types, which room imports which, and public docstrings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers $(WORKERS)
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/docstrings.py
 

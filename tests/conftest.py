@@ -54,10 +54,10 @@ Tests of whole models against a definition, a law or a peer run what has tests o
 are watched when they run as plain Python, where it can see into them.
 """
 
-WATCHED = 0.2
-"""Seconds of computing of a test that coverage watches: later examples and rows run the lines of the first ones.
+WATCHED, LOOK = 0.2, 0.04
+"""Seconds of computing of a test that coverage watches, and after each of which it looks whether lines are new.
 
-To be watched takes three quarters of the time once more, and most of the time is that of some long tests.
+Later examples and rows run the lines of the first ones, and to be watched takes three quarters of the time once more.
 """
 
 DULL = 2
@@ -115,37 +115,51 @@ class Watch:
 
     def __init__(self, controller: Any, seconds: float) -> None:
         self.controller, self.seconds = controller, seconds
-        self.n_lines, self.dull = 0, Counter[str]()
+        self.n_lines, self.n_before, self.looks, self.dull = 0, 0, 0, Counter[str]()
         self.stop()
         current = type(controller.cov).current
         while (other := current()) is not None:  # a worker has a second one, that goes on where ours stops
             other.stop()
         untraced = UNTRACED[:-1] if os.environ.get("BAYESWATER_COMPILE") == "0" else UNTRACED
         self.untraced = tuple(f"{TESTS / folder}{os.sep}" for folder in untraced)
-        signal.signal(signal.SIGVTALRM, self.stop)
+        signal.signal(signal.SIGVTALRM, self.look)
 
-    def stop(self, *_: Any) -> None:
+    def stop(self) -> None:
         """Watch no longer."""
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         self.controller.started = False
         self.controller.cov.stop()
+
+    def look(self, *_: Any) -> None:
+        """Stop where no line was new since the last look, or the time is up."""
+        self.looks += 1
+        if not self.is_new() or self.looks * LOOK >= self.seconds:
+            self.stop()
+
+    def is_new(self) -> bool:
+        """Say whether lines were run that none had run at the last look."""
+        by_file = list(self.controller.cov._collector.data.values())  # a thread may add a file meanwhile
+        before, self.n_lines = self.n_lines, sum(map(len, by_file))
+        return self.n_lines > before
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self, item: Any) -> Any:
         """Begin to watch."""
+        self.n_before = self.n_lines
         is_folder_watched = not str(item.path).startswith(self.untraced) or item.path.name == "test_compiling.py"
         if is_folder_watched and (not self.seconds or self.dull[_function(item)] < DULL):
             self.controller.cov.start()
             self.controller.started = True
-            signal.setitimer(signal.ITIMER_VIRTUAL, self.seconds)
+            self.looks = 0
+            signal.setitimer(signal.ITIMER_VIRTUAL, *(2 * [LOOK if self.seconds else 0]))
         return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_teardown(self, item: Any) -> Any:
         """Leave what is torn down alone."""
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         self.stop()
-        before, self.n_lines = self.n_lines, sum(map(len, self.controller.cov._collector.data.values()))
-        self.dull[_function(item)] = 0 if self.n_lines > before else self.dull[_function(item)] + 1
+        self.is_new()
+        self.dull[_function(item)] = 0 if self.n_lines > self.n_before else self.dull[_function(item)] + 1
         return (yield)
 
 

@@ -15,7 +15,7 @@ import bayeswater
 
 HEAVY = ["numba", "pandas", "polars", "pyarrow", "sklearn", "scipy", "matplotlib"]
 REPEATS = 3
-SLACK = 0.02  # seconds: the clock and the file system of a busy machine
+SLACK = 0.02  # seconds of computing: caches of a busy machine
 
 
 def run_in_fresh_interpreter(code: str) -> object:
@@ -28,9 +28,9 @@ def run_in_fresh_interpreter(code: str) -> object:
 def seconds_to_import(module: str) -> float:
     return run_in_fresh_interpreter(f"""
         import time
-        start = time.perf_counter()
+        start = time.process_time()
         import {module}
-        print(time.perf_counter() - start)
+        print(time.process_time() - start)
     """)
 
 

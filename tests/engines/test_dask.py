@@ -1,5 +1,6 @@
 """Dask: sums and answers of partitions are those of all rows at once, on threads and on a cluster."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,14 @@ from tests.engines.counting import (
     count_pairs,
     counted_here,
     fails_for_once,
+    kill_once,
     people,
 )
 
-from bayeswater import GaussianNB
+from bayeswater import GaussianNB, NaiveBayes
 from bayeswater.engines.dask import DaskArrayRows, DaskRows
 from bayeswater.errors import DataError, SchemaError
+from bayeswater.models.streaming import labelled
 
 dd = pytest.importorskip("dask.dataframe", reason="Dask is not installed")
 da = pytest.importorskip("dask.array", reason="Dask is not installed")
@@ -256,3 +259,16 @@ def test_a_masked_cell_of_an_array_is_missing() -> None:
     assert np.isnan(rows.head(["x1"], 2)["x1"].to_numpy()[0])
     with pytest.raises(DataError, match="missing"):
         GaussianNB().fit(da.from_array(np.tile(chunk, (10, 1)), chunks=(5, 2), asarray=False), target="x0")
+
+
+def test_a_model_survives_a_worker_that_is_killed_in_the_middle(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelled, "SAMPLED", 100)  # most rows are counted by the cluster
+    frame = dd.from_pandas(people(), npartitions=16)
+    doomed = frame.map_partitions(kill_once, str(tmp_path / "killed"), meta=frame._meta)
+    with cluster.as_current():
+        model = NaiveBayes().fit(doomed, target="class")
+    assert (tmp_path / "killed").exists()
+    X = people()
+    assert model.statistics_ == NaiveBayes().fit(X.drop(columns="class"), X["class"]).statistics_

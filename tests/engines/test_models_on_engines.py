@@ -1,13 +1,12 @@
 """Models learn from a frame of an engine what they learn from the same rows here, and answer with a lazy frame."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from tests.engines.counting import N_ROWS, kill_once, people, without_class_later
+from tests.engines.counting import N_ROWS, people, without_class_later
 
 from bayeswater import AODE, TAN, CategoricalNB, GaussianNB, NaiveBayes
 from bayeswater.errors import BayesError
@@ -112,15 +111,6 @@ def test_missing_numbers_of_a_dask_frame_are_missing(dask: Any, n_partitions: in
     frame.loc[: N_ROWS // 2, "c"] = np.nan  # partitions without a value, and one that begins without
     model = CategoricalNB(missing="ignore").fit(dask.from_pandas(frame, npartitions=n_partitions), target="class")
     assert model.statistics_ == _here(lambda: CategoricalNB(missing="ignore"), frame).statistics_
-
-
-def test_a_model_survives_a_worker_that_is_killed_in_the_middle(dask: Any, cluster: Any, tmp_path: Path) -> None:
-    frame = dask.from_pandas(people(), npartitions=16)
-    doomed = frame.map_partitions(kill_once, str(tmp_path / "killed"), meta=frame._meta)
-    with cluster.as_current():
-        model = NaiveBayes().fit(doomed, target="class")
-    assert (tmp_path / "killed").exists()
-    assert model.statistics_ == _here(NaiveBayes, people()).statistics_
 
 
 def test_a_target_that_a_partition_lacks_is_named_with_the_partition(dask: Any) -> None:

@@ -136,7 +136,7 @@ def test_no_more_than_two_items_a_thread_are_under_way():
 
 
 def test_work_is_done_on_several_threads():
-    barrier = threading.Barrier(2, timeout=10)
+    barrier = threading.Barrier(2, timeout=60)
     with threads(2):
         assert len(list(ordered_map(lambda _: barrier.wait(), range(2)))) == 2
 
@@ -228,7 +228,7 @@ def test_a_crew_gives_results_in_the_order_of_the_items_call_after_call():
 
 
 def test_a_crew_works_on_as_many_threads_as_it_may_the_calling_one_among_them():
-    crew, meeting, names = Crew(), threading.Barrier(3, timeout=10), set()
+    crew, meeting, names = Crew(), threading.Barrier(3, timeout=60), set()
 
     def meet(item):
         meeting.wait()

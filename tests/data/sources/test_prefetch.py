@@ -21,7 +21,7 @@ def test_results_come_in_the_order_of_the_items(n_threads, n_workers):
 
 
 def test_the_next_item_is_read_while_one_is_worked_on():
-    both = threading.Barrier(2, timeout=10)  # broken unless reading and working meet
+    both = threading.Barrier(2, timeout=60)  # broken unless reading and working meet
 
     def items():
         yield 0

@@ -94,7 +94,7 @@ def test_chains_take_over_where_rows_would_have_to_be_too_many():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_all_but_impossible_before_the_evidence_is_not_missed_without_a_word(seed):
+def test_what_is_all_but_impossible_before_the_evidence_is_not_missed_without_a_word(seed, clock):
     # Three rare causes together explain an alarm that hardly anything else brings about. Chains that start without them
     # stay so, and agree on a sign of the first cause that is wrong by far.
     rare, sign = np.array([0.999, 0.001]), np.array([[0.9, 0.1], [0.1, 0.9]])
@@ -103,7 +103,7 @@ def test_what_is_all_but_impossible_before_the_evidence_is_not_missed_without_a_
     alarm = np.array([[1 - 1e-10, 1e-10], [0.01, 0.99]])
     parents = ((), (), (), (0, 1, 2), (3,), (0,))
     network = Factors((2,) * 6, parents, (rare, rare, rare, danger, alarm, sign))
-    found = approximate_query(network, [5], {4: 1}, method="gibbs", standard_error=0.01, time_limit=0.5, seed=seed)
+    found = approximate_query(network, [5], {4: 1}, method="gibbs", standard_error=0.01, time_limit=12, seed=seed)
     assert not found.is_reliable
     assert "chains disagree" in found.verdict
 
@@ -139,7 +139,7 @@ def test_draws_that_never_met_a_rare_state_of_the_rest_leave_room_for_it(seed):
     assert found.standard_error[0] >= 0.99 / found.n_draws
 
 
-def test_where_neither_way_can_answer_both_reasons_are_told():
+def test_where_neither_way_can_answer_both_reasons_are_told(clock):
     # Parities of three coins each, of which an instrument tells something: zeros tie all of them, and rows drawn
     # without regard to it have weights from 0.1^200 to 0.9^200: of millions a handful carries all, so that it does not
     # matter how many are drawn in the time given. Of 40 parities, seven million rows do answer.
@@ -150,7 +150,7 @@ def test_where_neither_way_can_answer_both_reasons_are_told():
     network = Factors((2,) * (2 * n), (*[()] * n, *sums), (*[coin] * n, *[triple] * n))
     told = {v: np.array([0.9, 0.1]) for v in range(n, 2 * n)}
     with pytest.raises(SamplingError, match=r"drawn apart.*likelihood weighting cannot answer"):
-        approximate_query(network, [0], {}, told, time_limit=0.2)
+        approximate_query(network, [0], {}, told, time_limit=4)
 
 
 def test_more_probabilities_than_have_errors_are_refused():
@@ -183,16 +183,16 @@ def test_exact_answers_are_affordable_for_small_networks_and_not_for_large_ones(
     assert not exact_is_affordable(forecast_query(dense, [n - 1]), 10.0)
 
 
-def test_time_that_ran_out_is_told():
-    found = approximate_query(ASIA, [LUNG], {XRAY: 1, DYSP: 1}, method="gibbs", standard_error=1e-7, time_limit=0.2)
+def test_time_that_ran_out_is_told(clock):
+    found = approximate_query(ASIA, [LUNG], {XRAY: 1, DYSP: 1}, method="gibbs", standard_error=1e-7, time_limit=12)
     assert not found.is_reached
     assert found.verdict == "reliable, but the error asked for was not reached in the time given"
 
 
-def test_rows_of_even_weights_are_drawn_on_though_the_error_is_out_of_reach():
+def test_rows_of_even_weights_are_drawn_on_though_the_error_is_out_of_reach(clock):
     # Chains have a long memory here, and rows have weights of 0.4 and 0.6: no chain is worth more than as many rows.
     found = approximate_query(
-        chain(8, stay=0.999), [0], {}, {7: np.array([0.4, 0.6])}, standard_error=1e-6, time_limit=0.2
+        chain(8, stay=0.999), [0], {}, {7: np.array([0.4, 0.6])}, standard_error=1e-6, time_limit=5
     )
     assert found.method == "likelihood_weighting"
     assert found.is_reliable and not found.is_reached
