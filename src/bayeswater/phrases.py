@@ -10,11 +10,11 @@ Reasons that model files keep are English texts. Their file says by `own_reasons
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from bayeswater.errors import ParameterError
+from bayeswater.records import record
 
 ENGLISH = {
     # values, ratios and numbers
@@ -158,7 +158,7 @@ THINGS = {"row": "行", "other column": "个其他列"}
 """What is counted, in Chinese with its measure word."""
 
 
-@dataclass(frozen=True)
+@record
 class Language:
     """A language, and its phrases.
 

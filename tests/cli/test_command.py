@@ -23,6 +23,7 @@ import pandas as pd
 import pytest
 from tests.cli.people import TARGET
 
+import bayeswater as bw
 from bayeswater import Calibrated, GaussianNB, save
 from bayeswater.cli.main import VERBS, _end_by_signals, main
 from bayeswater.version import __version__
@@ -112,6 +113,25 @@ def test_help_and_version_import_nothing_heavy():
     assert child.stderr == "[]\n"
     version, *helps = child.stdout.split("Usage: bayeswater")
     assert version == f"{__version__}\n" and len(helps) == 3
+
+
+def test_a_verb_imports_what_it_needs(tmp_path):
+    network = bw.BayesianNetwork("rain -> wet", {"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.2, 0.8]]})
+    network.write(tmp_path / "rain.bif")
+    rows = "".join(f"{1.5 * k},{'ab'[k % 7 > 3]}\n" for k in range(20_000))
+    (tmp_path / "rows.csv").write_text(f"x,y\n{rows}")
+    asked = {
+        "sklearn scipy.stats pandas pyarrow numba": ["query", "rain.bif", "P(rain)"],
+        "sklearn.model_selection sklearn.isotonic numba": ["fit", "rows.csv", "--target", "y", "-o", "m.bayes"],
+    }
+    for needless, verb in asked.items():
+        code = (
+            f"import sys; sys.argv[1:] = {verb!r}\nfrom bayeswater.cli.main import main\nassert main() == 0\n"
+            f"there = {{*{needless.split()!r}}} & {{*sys.modules}}\nassert not there, there"
+        )
+        alone = {name: value for name, value in os.environ.items() if name != "BAYESWATER_COMPILE"}
+        child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=alone)
+        assert child.returncode == 0, child.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")

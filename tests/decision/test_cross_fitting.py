@@ -1,15 +1,16 @@
 """Scores of classifiers of any kind, by whatever method they have, and folds of rows that no clone has seen."""
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, StratifiedKFold
 
 from bayeswater import DataError, ParameterError
-from bayeswater.decision.cross_fitting import cross_fitted, folds_of, log_scores, require_cv, rows_of
+from bayeswater.decision.cross_fitting import cross_fitted, dealt, folds_of, log_scores, require_cv, rows_of
 
 PROBA = np.array([[0.2, 0.8], [1.0, 0.0]])
 
@@ -84,3 +85,16 @@ def test_parameters_with_a_value_for_each_row_are_cut_and_others_stay():
     found = rows_of({"weight": [1, 2, 3], "pair": [1, 2], "name": "abc", "n": 3}, keep)
     assert found["weight"].tolist() == [1, 3]
     assert (found["pair"], found["name"], found["n"]) == ([1, 2], "abc", 3)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_are_dealt_to_the_folds_of_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, rng.integers(1, 9), rng.integers(20, 200)) * rng.integers(1, 3)  # some classes without rows
+    n_folds = int(rng.integers(2, 4))
+    fold = dealt(codes, n_folds)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of classes with fewer rows than folds
+        theirs = StratifiedKFold(n_folds, shuffle=True, random_state=0).split(codes, codes)
+        for i, (_, held_out) in enumerate(theirs):
+            assert_array_equal(np.flatnonzero(fold == i), held_out)

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayeswater.records import record
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -14,7 +16,7 @@ NO_COSTS = dict.fromkeys(["cost", "cost_of_likeliest_class", "expected_cost", "a
 """What a document says of costs where none were given."""
 
 
-@dataclass(frozen=True)
+@record
 class Costs:
     """The costs of a file, for the classes of a model, and the columns of the data that hold some of them."""
 

@@ -1,10 +1,10 @@
 """``bayeswater evaluate``: predictions against the truth, summed up batch by batch."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.cli.costs import NO_COSTS, Costs, CostsSoFar
 from bayeswater.cli.options import AS_USUAL, AsJson, DataFile, LossFile, ModelFile, ReadingOptions, Target
+from bayeswater.records import record
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,7 +60,7 @@ def evaluate(
     )
 
 
-@dataclass(frozen=True)
+@record
 class Evaluation:
     """The findings, and the labels they are about."""
 
@@ -213,7 +213,7 @@ def _figure(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}"
 
 
-@dataclass(frozen=True)
+@record
 class FoundScores:
     """What some rows show: the scores of those of known classes, if there are any, and how many others there are."""
 
@@ -228,7 +228,7 @@ class FoundScores:
         return FoundScores(score, ranking, self.n_unknown + other.n_unknown)
 
 
-@dataclass(frozen=True)
+@record
 class Evaluating:
     """A function of labelled rows: how the answers for them compare with the truth; what they cost is added up."""
 

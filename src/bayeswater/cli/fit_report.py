@@ -1,6 +1,6 @@
 """What ``bayeswater fit`` has to say: the families, the balance of the classes, and how good the model is."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ from rich.text import Text
 from bayeswater.cli.standard_output import print_document
 from bayeswater.cli.terminal import amount, bar, in_words_of_the_command, plain_table, say, words
 from bayeswater.phrases import EN, Language, translated
+from bayeswater.records import record
 
 if TYPE_CHECKING:
     from bayeswater.decision.calibration_choice import CalibrationReport
@@ -19,7 +20,7 @@ SHOWN = 100
 """Columns and classes that are listed; who has more asks for JSON."""
 
 
-@dataclass(frozen=True)
+@record
 class FittedModel:
     """A fitted model, the rows it was fitted on, and how well it does without each; an ensemble tells that itself."""
 

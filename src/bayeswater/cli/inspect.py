@@ -44,17 +44,19 @@ def inspect(
     """
     from bayeswater.cli.standard_output import print_document
     from bayeswater.cli.terminal import warnings_once
-    from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.network_files import is_network_file
-    from bayeswater.models.persistence import load
     from bayeswater.phrases import Language
 
     with warnings_once(of_rounding=True):
-        is_network = is_network_file(model) or has_numbers(model)
-        classifier = read_any_network(model, tolerance) if is_network else load(model)
-        require_classifier(classifier, model)
-    if isinstance(classifier, BayesianNetwork | MixedNetwork):
+        if is_network_file(model) or has_numbers(model):
+            classifier = read_any_network(model, tolerance)
+        else:
+            from bayeswater.models.persistence import load
+
+            classifier = load(model)
+            require_classifier(classifier, model)
+    if isinstance(classifier, BayesianNetwork) or is_mixed(classifier):
         inspect_network(classifier, model, column or [], rows, as_json=as_json)
         return
     tables = {str(name): _columns(frame) for name, frame in classifier.tables().items()}

@@ -4,6 +4,8 @@
 output, words to standard error. Nothing heavy is imported here, so that ``--help`` answers at once.
 """
 
+import atexit
+import gc
 import os
 import signal
 import sys
@@ -172,6 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not {"serve", "explore"}.intersection(given[:1]):  # other verbs do their work once, and end
             os.environ.setdefault("BAYESWATER_COMPILE", "late")
         _end_by_signals()
+        atexit.register(gc.freeze)  # what is there to the end is no garbage: to look takes as long as a short verb
         if isinstance(sys.stdout, TextIOWrapper):  # a letter that its encoding lacks is escaped, as in messages
             sys.stdout.reconfigure(errors="backslashreplace")
     try:

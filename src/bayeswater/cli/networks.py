@@ -47,18 +47,19 @@ def read_network(path: str, tolerance: float | None = None) -> "BayesianNetwork"
 
 def read_any_network(path: str, tolerance: float | None = None) -> Any:
     """Read a network, of states alone or with numbers; or a classifier whose joint distribution is a network."""
-    from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.network_files import MODEL_SUFFIX
 
     if has_numbers(path):
+        from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
+
         return MixedNetwork.read(path)
     if Path(path).suffix.lower() != MODEL_SUFFIX:
         return BayesianNetwork.read(path, tolerance=tolerance)
     from bayeswater.models.persistence import load
 
     model = load(path)
-    if isinstance(model, BayesianNetwork | MixedNetwork):
+    if isinstance(model, BayesianNetwork) or is_mixed(model):
         return model
     try:
         return BayesianNetwork.from_classifier(model)
@@ -72,19 +73,17 @@ OF_NUMBERS = ("query", "learn", "score", "compare-structures", "sample", "draw",
 
 def has_numbers(path: str) -> bool:
     """Whether a file is of a network with numbers: our JSON, or XDSL with equations; what a .bayes holds it tells."""
-    from bayeswater.models.mixed_networks.mixed_files import has_equations
-
     ending = Path(path).suffix.lower()
     if ending == ".xdsl" and Path(path).is_file():
+        from bayeswater.models.mixed_networks.mixed_files import has_equations
+
         return has_equations(Path(path).read_text(encoding="utf-8", errors="replace"))
     return ending == ".json"
 
 
 def is_mixed(network: Any) -> "TypeIs[MixedNetwork]":
-    """Whether a network is one with numbers."""
-    from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
-
-    return isinstance(network, MixedNetwork)
+    """Whether a network is one with numbers: known by its name, since for any other its module is not imported."""
+    return any(kind.__name__ == "MixedNetwork" for kind in type(network).__mro__)
 
 
 def node_named(network: "GraphQuestions | DecisionNetwork", word: "NameAt", text: str) -> int:

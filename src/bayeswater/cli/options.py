@@ -3,7 +3,6 @@
 import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,6 +10,7 @@ from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
 from bayeswater.data.sources.paths import Format
+from bayeswater.records import record
 
 if TYPE_CHECKING:
     from bayeswater.data.sources.local_rows import LocalRows
@@ -97,7 +97,7 @@ READING = Group("Reading", sort_key=10)
 
 
 @Parameter(name="*", group=READING)
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class ReadingOptions:
     """How the data are read.
 

@@ -1,7 +1,6 @@
 """``bayeswater predict``: classes and probabilities of the rows of files, written as they come."""
 
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +10,7 @@ from bayeswater.cli.costs import Costs
 from bayeswater.cli.models import few_rows, files_of, keep_as_written, require_explanations, require_other_files
 from bayeswater.cli.options import AS_USUAL, DataFile, LossFile, ModelFile, ReadingOptions
 from bayeswater.cli.writing import OutputFormat, Writer
+from bayeswater.records import record
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,7 +69,7 @@ def predict(
     answers.say_what_was_refused(n_rows)
 
 
-@dataclass(frozen=True)
+@record
 class PredictionWriter:
     """A function of an Arrow table that writes the answers for its rows, a few at a time, and counts them."""
 

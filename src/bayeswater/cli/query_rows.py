@@ -2,7 +2,6 @@
 
 import sys
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from bayeswater.cli.terminal import passes_shown, say
 from bayeswater.cli.writing import OutputFormat, Writer, writer
 from bayeswater.data.row_places import rows_among
 from bayeswater.errors import ImpossibleEvidenceWarning, ParameterError
+from bayeswater.records import record
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,7 +80,7 @@ def answer_rows(
         )
 
 
-@dataclass(frozen=True)
+@record
 class Answered:
     """How many rows were answered, and how many of them are impossible."""
 
@@ -91,7 +91,7 @@ class Answered:
         return Answered(self.n_rows + other.n_rows, self.n_impossible + other.n_impossible)
 
 
-@dataclass(frozen=True)
+@record
 class PosteriorWriter:
     """A function of an Arrow table that writes the answers for its rows, a few at a time, and counts them."""
 

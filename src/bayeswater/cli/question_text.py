@@ -16,9 +16,9 @@ with a caret under it.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
+from bayeswater.records import record
 from bayeswater.structure.notation import error_at
 
 TOKEN = re.compile(
@@ -49,7 +49,7 @@ class Term(NamedTuple):
     state: NameAt | None = None
 
 
-@dataclass(frozen=True)
+@record
 class ProbabilityQuestion:
     """What is asked for, what is given, and what is set from outside."""
 
@@ -58,7 +58,7 @@ class ProbabilityQuestion:
     done: tuple[Term, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class IndependenceQuestion:
     """Which variables are asked to be independent of which, given which."""
 

@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import MAXYEAR, MINYEAR
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
@@ -21,6 +21,7 @@ import numpy as np
 from bayeswater.data.cells import is_missing, is_text, numbered_truths, type_names
 from bayeswater.data.column_types import without_views
 from bayeswater.errors import DataError, SchemaError
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ OF_OTHER_KINDS = "convert it, or use NaiveBayes, which takes columns of all kind
 """Way out of one who has other columns than numbers."""
 
 
-@dataclass(frozen=True)
+@record
 class Frame:
     """Named Arrow columns, and the library they came from."""
 
@@ -281,7 +282,7 @@ def require_no_nul(names: Iterable[str]) -> None:
             raise SchemaError(f"the name {name!r} holds a NUL character; rename it")
 
 
-@dataclass(frozen=True)
+@record
 class Alongside:
     """How a frame is written that has a line for each row of another: its library, and the index that pandas has."""
 

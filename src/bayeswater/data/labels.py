@@ -5,7 +5,6 @@ Labels are coded by us and never counted in their own dtype, so a label of 8 bit
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -16,10 +15,11 @@ from bayeswater.data.frames import computed, require_no_nul, unmasked
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.kernels.threads import row_blocks
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class Labels:
     """The class of every row: a code (n_rows,) into the states of `variable`, and how many rows have each."""
 
@@ -48,7 +48,7 @@ def narrow_codes(codes: Array, n_states: int) -> Array:
     return codes.astype(kind, copy=False)
 
 
-@dataclass(frozen=True)
+@record
 class CheckedLabels:
     """Labels that can be used: an array of them (n_rows,), or of their places among those that are `distinct`, sorted.
 

@@ -13,7 +13,7 @@ import json
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +35,7 @@ from bayeswater.data.sources.rows import HEAD_ROWS
 from bayeswater.data.sources.written_cells import LABELS
 from bayeswater.errors import DataError, ReadingWarning, SchemaError
 from bayeswater.markup import html_table
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ TARGETS = re.compile(
 """Names that targets often have."""
 
 
-@dataclass(frozen=True)
+@record
 class ColumnLook:
     """What a column holds.
 
@@ -92,7 +93,7 @@ class ColumnLook:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class TableLook:
     """What a table holds: print it, or take `columns`, `notes` and `candidates` out of it.
 

@@ -5,16 +5,16 @@ are put side by side for one block at a time.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class DenseMatrix:
     """Rows of an array (n_rows, n_columns)."""
 
@@ -62,7 +62,7 @@ STRIP_ROWS = 1024
 """Rows of columns that are put side by side at once: what is written stays in the cache until its lines are full."""
 
 
-@dataclass(frozen=True)
+@record
 class ColumnMatrix:
     """Columns of a frame, each an array of its own."""
 
@@ -113,7 +113,7 @@ class ColumnMatrix:
         return _known_cells(self)
 
 
-@dataclass(frozen=True)
+@record
 class ColumnPieces:
     """Columns of a frame, each in several arrays, one behind the other."""
 
@@ -135,7 +135,7 @@ class ColumnPieces:
         return self.columns[j]
 
 
-@dataclass(frozen=True)
+@record
 class SparseMatrix:
     """The non-zero cells of each row (CSR)."""
 

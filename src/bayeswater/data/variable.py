@@ -6,7 +6,7 @@ because a row had them. Two variables are aligned by label, never by code.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import repeat
 from typing import Any
@@ -16,10 +16,11 @@ import numpy as np
 from bayeswater.data.cells import text_array
 from bayeswater.errors import SchemaError
 from bayeswater.limits import require_table_bytes
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class Variable:
     """A discrete variable.
 
@@ -150,7 +151,7 @@ def _common_dtype(a: Any, b: Any) -> Any:
     return np.result_type(a, b)
 
 
-@dataclass(frozen=True)
+@record
 class Schema:
     """Variables in the order of the columns.
 

@@ -6,7 +6,6 @@ that was given.
 """
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +15,7 @@ from bayeswater.data.frames import computed, is_frame, library_of, materialised,
 from bayeswater.data.labels import CheckedLabels, checked_labels
 from bayeswater.data.row_places import original_rows
 from bayeswater.errors import DataError, ParameterError
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 GivenLabels = TypeVar("GivenLabels", Array, CheckedLabels)
@@ -145,7 +145,7 @@ ALL_ROWS = nullcontext()
 """Of rows that are all there: each has its own place."""
 
 
-@dataclass(frozen=True)
+@record
 class CountedRows:
     """Rows that all count.
 

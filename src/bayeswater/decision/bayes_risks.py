@@ -12,7 +12,6 @@ weights as scikit-learn's own scorers do: ``set_score_request(sample_weight=True
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -24,10 +23,11 @@ from bayeswater.decision.loss import Loss, as_loss
 from bayeswater.decision.probabilities import SUM_TOLERANCE, Probabilities
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.kernels.threads import ordered_map
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class BayesRisk:
     """A Bayes risk, how far it may be off, and what follows for accuracy."""
 

@@ -19,7 +19,7 @@ happened d is 0, and impossible stays impossible; so does a class of which no ro
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -30,10 +30,11 @@ from bayeswater.decision.calibration_metrics import ece
 from bayeswater.decision.scores import Scores
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.markup import preformatted
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class Doubt:
     """Probability that one of the classes called impossible is true, and which classes there are rows of."""
 
@@ -68,7 +69,7 @@ TrainTest = list[tuple[Array, Array]]
 """Row numbers to learn from and row numbers held out, for each fold."""
 
 
-@dataclass(frozen=True)
+@record
 class Trial:
     """What a map makes of rows it was not fitted on: the rows as they were scored, and as they come out."""
 
@@ -115,7 +116,7 @@ def with_doubt(found: Trial | None, scores: Scores, folds: TrainTest) -> Trial |
     return Trial(found.before, Scores(np.concatenate(raised), found.before.codes, found.before.weight))
 
 
-@dataclass(frozen=True)
+@record
 class MapChoice:
     """The name of the map to use, the held-out log-loss of each that was tried, and the trial of the one to use."""
 
@@ -159,7 +160,7 @@ def _gain_is_real(gain: Array, weight: Array) -> bool:
     return bool(mean > STANDARD_ERRORS * np.sqrt(variance / total))
 
 
-@dataclass(frozen=True)
+@record
 class Quality:
     """Mean log-loss, never floored, expected calibration error of the predicted class, and share of classes right."""
 
@@ -180,7 +181,7 @@ class Quality:
         )
 
 
-@dataclass(frozen=True)
+@record
 class CalibrationReport(Framed):
     """Result of a calibration.
 

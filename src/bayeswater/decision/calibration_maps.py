@@ -22,24 +22,23 @@ same guard. Beta calibration is drawn to the best temperature by a standard norm
 is ruled out because a few rows did not have it.
 """
 
-from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, log_expit
-from sklearn.isotonic import isotonic_regression
 
 from bayeswater.decision.convex import Evaluation, minimise
 from bayeswater.decision.scores import Scores, learnable, log_complement, normalised, span
 from bayeswater.kernels.class_scores import log_shares
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 LEAST_LOG_ODDS = 1 / 20
 """What a temperature leaves, at least, of the widest log-odds of two classes among the rows it is fitted on."""
 
 
-@dataclass(frozen=True)
+@record
 class Temperature:
     """softmax(log p / T): above 1 takes confidence back, below 1 adds.
 
@@ -67,7 +66,7 @@ class Temperature:
         return f"temperature {self.temperature:.4g}"
 
 
-@dataclass(frozen=True)
+@record
 class VectorScaling:
     """softmax(a_k log p_k + b_k); for two classes with one slope, which is Platt's logistic map of the log-odds."""
 
@@ -212,7 +211,7 @@ def _softmax(eta: Array) -> tuple[Array, Array]:
     return p, (top + np.log(total))[:, 0]
 
 
-@dataclass(frozen=True)
+@record
 class BetaCalibration:
     """logistic(a_k log p_k - b_k log(1 - p_k) + c_k) with a, b >= 0, normalised over the classes (Kull et al. 2017)."""
 
@@ -243,7 +242,7 @@ class BetaCalibration:
         return f"beta, a {span(a)}, b {span(b)}, c {span(c)}"
 
 
-@dataclass(frozen=True)
+@record
 class IsotonicCalibration:
     """A rising function of the log-odds of each class against the rest, normalised over the classes."""
 
@@ -286,6 +285,8 @@ def _finite(scores: Array) -> Array:
 
 def _isotonic_knots(x: Array, target: Array, weight: Array) -> tuple[Array, Array]:
     """Rising x, and the values there of the rising function of least squared error; inner points of a step left out."""
+    from sklearn.isotonic import isotonic_regression  # with it comes more than most models need
+
     x, place = np.unique(x, return_inverse=True)
     total = np.bincount(place, weights=weight)
     y = isotonic_regression(np.bincount(place, weights=weight * target) / total, sample_weight=total)

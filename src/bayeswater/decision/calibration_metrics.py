@@ -5,7 +5,6 @@ Every metric takes the true labels, the probabilities (n_rows, n_classes) and we
 equal rows. `labels` names the classes in the order of the columns, and may be left out when y has rows of all.
 """
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from bayeswater.decision.probabilities import ROUNDING, Probabilities
 from bayeswater.decision.scores import class_codes, row_weight
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.kernels.class_scores import first_of_largest
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
@@ -38,7 +38,7 @@ def _require_bins(n_bins: int) -> None:
         raise ParameterError(f"n_bins is {n_bins!r}; give the number of bins, 1 or more")
 
 
-@dataclass(frozen=True)
+@record
 class Truth:
     """Codes of the true classes and probabilities; rows of weight zero are left out."""
 
@@ -74,7 +74,7 @@ class Truth:
         return self.proba[np.arange(len(best)), best], best == self.codes
 
 
-@dataclass(frozen=True)
+@record
 class Bins:
     """Weighted means of the bins that have rows, and the place of each row among them."""
 
@@ -192,7 +192,7 @@ def reliability_table(
     return pa.table(columns)
 
 
-@dataclass(frozen=True)
+@record
 class BrierDecomposition:
     """Parts of the Brier score: score = reliability - resolution + uncertainty + within_variance - within_covariance.
 

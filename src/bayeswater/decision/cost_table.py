@@ -10,7 +10,7 @@ Costs may differ from row to row: the amount of a payment, the price of a test, 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import compress, repeat
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import DataError, ParameterError, SchemaError
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 LARGEST_COST = 1e300
@@ -27,7 +28,7 @@ RowCost = str | Callable[[Any], Any] | Array
 """A cost that differs from row to row: a column of X by name, a function of X, or the costs (n_rows,) themselves."""
 
 
-@dataclass(frozen=True)
+@record
 class CostTable:
     """Costs with their labels: rows are actions, columns are true classes."""
 

@@ -4,7 +4,6 @@ Each fold's rows are scored by a clone fitted on the others. A row whose class i
 scored and is marked.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -38,21 +37,39 @@ def folds_of(cv: Any, X: Any, codes: Array, keep: Array, parameters: dict[str, A
     ones that is validated on new ones would be corrected for what is the fault of the folds. There are fewer where the
     largest class has fewer rows, and none if every row is alone.
     """
-    from sklearn.model_selection import StratifiedKFold, check_cv  # takes a fifth of a second, and few calls need it
-
     if cv is None or isinstance(cv, int | np.integer):
         n_folds = min(5 if cv is None else int(cv), int(np.bincount(codes).max()))
         if n_folds < 2:
             return []
-        with warnings.catch_warnings():  # classes of fewer rows than folds are counted in the report
-            warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
-            return list(StratifiedKFold(n_folds, shuffle=True, random_state=0).split(np.zeros(len(codes)), codes))
+        fold = dealt(codes, n_folds)
+        return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(n_folds)]
     if hasattr(cv, "split"):
-        return list(check_cv(cv, codes, classifier=True).split(X, codes, **parameters))
+        return list(cv.split(X, codes, **parameters))
     # Splits that are given number all rows: those of weight zero are taken out and the others counted again.
     place = np.cumsum(keep) - 1
     every = np.arange(len(keep))
     return [(place[every[a][keep[every[a]]]], place[every[b][keep[every[b]]]]) for a, b in cv]
+
+
+def dealt(codes: Array, n_folds: int) -> Array:
+    """Deal the rows of each class to folds at random, always alike: the fold of each row (n_rows,).
+
+    To the row these are the folds of scikit-learn's `StratifiedKFold(n_folds, shuffle=True, random_state=0)`, without
+    the quarter of a second that its import takes.
+
+    >>> dealt(np.array([0, 0, 0, 1, 1, 1]), 3).tolist()
+    [2, 1, 0, 2, 0, 1]
+    """
+    _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+    own = np.argsort(np.argsort(first))[place]  # classes in the order in which they come up
+    in_order, rng = np.sort(own), np.random.RandomState(0)
+    n_dealt = [np.bincount(in_order[i::n_folds], minlength=len(first)) for i in range(n_folds)]
+    fold = np.empty(len(codes), dtype=np.intp)
+    for k, n_of_class in enumerate(np.transpose(n_dealt)):
+        of_class = np.arange(n_folds).repeat(n_of_class)
+        rng.shuffle(of_class)
+        fold[own == k] = of_class
+    return fold
 
 
 def cross_fitted(

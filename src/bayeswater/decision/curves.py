@@ -14,7 +14,6 @@ threshold costs, known only afterwards; never to decide for the positive class c
 """
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,13 +25,14 @@ from bayeswater.decision.loss import as_loss
 from bayeswater.decision.prior_shift import checked_prior, shifted
 from bayeswater.decision.probabilities import Probabilities
 from bayeswater.errors import DataError, ImpossibleEvidenceWarning, ParameterError
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 N_POINTS = 201
 """Operating points at which the classifier's own decisions are looked at."""
 
 
-@dataclass(frozen=True)
+@record
 class CostCurve:
     """Cost of a classifier for one class against the rest, under every operating point.
 
@@ -98,7 +98,7 @@ def cost_curve(y: Any, proba: Any, *, positive: Any = None, labels: Any = None, 
     )
 
 
-@dataclass(frozen=True)
+@record
 class Rates:
     """Rates of "positive where the probability is over the threshold", for falling thresholds: none first, all last."""
 
@@ -168,7 +168,7 @@ SHARES = np.linspace(0.005, 0.995, 199)
 """Class frequencies that are gone through."""
 
 
-@dataclass(frozen=True)
+@record
 class ThresholdCurve:
     """Mean cost of deciding for the second class where its probability is over a threshold.
 
@@ -238,7 +238,7 @@ def threshold_curve(
     return ThresholdCurve(threshold, realised, expected, stated, best, truth.labels.tolist()[1])
 
 
-@dataclass(frozen=True)
+@record
 class PriorCurve:
     """Mean cost against the frequency of one class, the others keeping their proportions.
 
@@ -311,7 +311,7 @@ def prior_curve(
     return PriorCurve(SHARES.copy(), np.array(adapted), at_fixed, float(old[k]), truth.labels.tolist()[k])
 
 
-@dataclass(frozen=True)
+@record
 class RejectCurve:
     """Mean cost of the rows that are decided, against the share of rows that are refused, the riskiest first.
 

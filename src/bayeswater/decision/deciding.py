@@ -1,6 +1,6 @@
 """From the scores of a classifier to its decisions: labels matched, frequencies shifted, the least risk found."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from bayeswater.decision.loss import as_loss
 from bayeswater.decision.prior_shift import PriorEstimate, checked_prior, estimate_prior, shifted
 from bayeswater.decision.probabilities import Probabilities, ProbabilityBlock
 from bayeswater.errors import ParameterError
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
@@ -25,7 +26,7 @@ class Decisions(_ActionsAndRisks):
     prior: PriorEstimate | None = None
 
 
-@dataclass(frozen=True)
+@record
 class ClassEvidence:
     """What a classifier says of some rows: log-joints or probabilities, of which classes, under which frequencies."""
 

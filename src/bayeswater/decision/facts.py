@@ -24,7 +24,7 @@ is that of a rule that can be followed, so the worth of the number is never over
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol, Self
 
 import numpy as np
@@ -33,13 +33,14 @@ from scipy.special import gammaln, ndtr, stdtr, stdtrit
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.least_risk import first_of_least
 from bayeswater.phrases import Phrase
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 MISSING_IS_STATE = Phrase("empty is state")
 """Why a column is passed over where an empty cell is one of its states."""
 
 
-@dataclass(frozen=True)
+@record
 class Outcomes:
     """P(outcome | class) (n_outcomes, n_classes), and by how much they may overstate the risk that remains."""
 
@@ -57,7 +58,7 @@ class Fact(Protocol):
         """Tell its outcomes, apart as far as matters for a belief (n_classes,) and regrets (n_actions, n_classes)."""
 
 
-@dataclass(frozen=True)
+@record
 class StateFact:
     """A column of states: log P(state | class), (n_states, n_classes); no state is no fact."""
 
@@ -198,7 +199,7 @@ class RegionFact(ABC):
         return mass, float((regret @ (belief * mass).T).min(axis=0).sum())
 
 
-@dataclass(frozen=True)
+@record
 class DensityFact(RegionFact):
     """Normal densities, or Student's t where the degrees are finite: (n_classes,) each; variance 0 is a single value.
 

@@ -20,7 +20,6 @@ stays where it is: b_k = (1 / T - 1) log q_k, which makes T a temperature of the
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -29,6 +28,7 @@ from scipy.special import expit, log_expit, logit
 
 from bayeswater.decision.scores import Scores, normalised, span
 from bayeswater.kernels.class_scores import log_shares
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 STARTS = (0.0, 1.5)
@@ -65,7 +65,7 @@ MOST_STEPS, MOST_WAY = 4, 0.1
 """Steps of Newton's from near a minimum, all by one curvature, and how far they may lead."""
 
 
-@dataclass(frozen=True)
+@record
 class LikelihoodTemperature:
     """Temperature, shifts and lapse of a row with `usual` known cells."""
 

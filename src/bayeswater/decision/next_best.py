@@ -11,7 +11,7 @@ are not found.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -24,10 +24,11 @@ from bayeswater.decision.probabilities import ROUNDING, SUM_TOLERANCE
 from bayeswater.errors import DataError, ParameterError, SchemaError
 from bayeswater.markup import bar, html_table, paragraphs
 from bayeswater.phrases import EN, Language, in_language
+from bayeswater.records import record
 from bayeswater.typing import Array, is_number
 
 
-@dataclass(frozen=True)
+@record
 class InformationValue:
     """What a fact is worth, and what it costs to ask for it."""
 
@@ -146,7 +147,7 @@ SHOWN = 5
 """Facts that are listed below the best one."""
 
 
-@dataclass(frozen=True)
+@record
 class Question:
     """A fact that could be asked for, and what that is worth."""
 
@@ -161,7 +162,7 @@ class Question:
         return language.say("named", name=self.column, what=self.value.text(language))
 
 
-@dataclass(frozen=True)
+@record
 class NextBest(Sequence[Question]):
     """Facts that could be asked for, the best one first.
 

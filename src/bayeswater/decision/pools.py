@@ -15,13 +15,13 @@ little beside many rows, so a pool of few rows is near their mean.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from bayeswater.decision.convex import Evaluation, minimise_above_zero
 from bayeswater.kernels.class_scores import log_shares
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 EM_ROUNDS = 80
@@ -41,7 +41,7 @@ MULTIPLIED = 0.75
 """What the log-linear pool has of the mean of both."""
 
 
-@dataclass(frozen=True)
+@record
 class Pool:
     """A mean of a linear and a log-linear pool of G models.
 

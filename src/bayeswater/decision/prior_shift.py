@@ -11,7 +11,6 @@ likelihood is concave, so there is one such maximum (or a flat set of equally go
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,10 +19,11 @@ from bayeswater.decision.probabilities import SUM_TOLERANCE, Probabilities
 from bayeswater.errors import ConvergenceWarning, ImpossibleEvidenceWarning, ParameterError
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.markup import paragraphs
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class PriorEstimate:
     """Class frequencies found from unlabelled rows."""
 

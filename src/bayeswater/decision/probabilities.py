@@ -5,7 +5,6 @@ size tells how far rounding may have moved them, so that a tie among classes sta
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.least_risk import row_totals
 from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 BLOCK_ROWS = 16_384
@@ -39,7 +39,7 @@ class ProbabilityBlock(NamedTuple):
     use_loop: bool
 
 
-@dataclass(frozen=True)
+@record
 class Probabilities:
     """Probabilities of the classes: (n_rows, n_classes)."""
 

@@ -13,13 +13,13 @@ stands before, and u the share of rows of the class that another row stands behi
 A row of weight w stands for w equal ones.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from bayeswater.decision.intervals import Z
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 MOST_EXACT = 1_000_000
@@ -44,7 +44,7 @@ class Area(NamedTuple):
     error: float = 0.0
 
 
-@dataclass(frozen=True)
+@record
 class Ranking:
     """Rows whose class is known, by the probability of each class.
 

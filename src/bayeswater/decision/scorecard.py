@@ -17,7 +17,6 @@ The intervals of these figures tell how far the same figures of other rows would
 A row of weight w stands for w equal ones, so there are as many rows as the sum of their weights.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -28,10 +27,11 @@ from bayeswater.decision.probabilities import ROUNDING
 from bayeswater.decision.scores import Scores
 from bayeswater.inference.drawing import draw_counts
 from bayeswater.kernels.class_scores import first_of_largest
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class Scorecard:
     """Sums over rows whose class is known.
 
@@ -164,7 +164,7 @@ MOST_DRAWN = 2.0**53
 """Weight beyond which a row is not drawn: its number of copies would be the same to eight digits each time."""
 
 
-@dataclass(frozen=True)
+@record
 class Measures:
     """Error, log-loss and ECE of rows whose class is known, with intervals of 95 %."""
 

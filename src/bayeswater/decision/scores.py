@@ -4,7 +4,6 @@ Log-probabilities are normalised on the way in. -inf is legal: the class is impo
 it so; what is to be made of impossible classes that happen is the subject of `calibration_choice.Doubt`.
 """
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from bayeswater.data.weights import checked_weight
 from bayeswater.errors import DataError, SchemaError
 from bayeswater.kernels.class_scores import log_shares
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
@@ -43,7 +43,7 @@ LEAST = -1e100
 """Finite log-probabilities below this are taken for it: their squares, sums and differences stay finite."""
 
 
-@dataclass(frozen=True)
+@record
 class Scores:
     """Log-probabilities (n_rows, n_classes), the code of each row's own class (n_rows,) and its weight (n_rows,).
 

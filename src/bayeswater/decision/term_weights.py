@@ -28,7 +28,7 @@ rows that are left out of the same sums are not independent. So a noisy choice o
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -38,6 +38,7 @@ from scipy.special import logsumexp
 
 from bayeswater.decision.likelihood_temperature import PAIRS, known_shares
 from bayeswater.decision.scores import span
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 STRENGTHS = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
@@ -74,7 +75,7 @@ DOUBT, MOST_DOUBT = 2.0, 0.3
 """Doubt in a cell, times the root of the number of rows, and at most."""
 
 
-@dataclass(frozen=True)
+@record
 class LeftOutTerms:
     """Terms (n_rows, n_terms, n_classes) of rows that were left out, their classes, weights and known cells (n_rows,).
 
@@ -100,7 +101,7 @@ class LeftOutTerms:
         return (self.weight > 0) & (self.known > 1) & own & (possible.sum(axis=1) > 1)
 
 
-@dataclass(frozen=True)
+@record
 class TermWeights:
     """Weights of the terms of a row with `usual` known cells, and a shift of each class.
 
@@ -271,7 +272,7 @@ Found = tuple[Array, Array]
 """Shifts (n_classes,) and weights (n_terms, n_classes)."""
 
 
-@dataclass(frozen=True)
+@record
 class _Problem:
     """Terms, classes first: sums over a few classes then run along the rows. Rows of equal known cells are together."""
 

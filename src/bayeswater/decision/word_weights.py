@@ -19,7 +19,7 @@ rows better. The machines of the folds are kept, so that rows can be left out af
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +29,7 @@ from bayeswater.decision.convex import Evaluation, minimise
 from bayeswater.decision.scores import span
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.word_machine import squared_hinge_machine
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 MARKS, COUNTS = "marks", "counts"
@@ -45,7 +46,7 @@ SHARES = (1.0, 0.5, 0.25, 0.15, 0.1, 0.05, 0.0)
 """What may be left of the differences between weights."""
 
 
-@dataclass(frozen=True)
+@record
 class TextRows:
     """Counts of words (n_rows, n_words), the class, weight and fold of each row (n_rows,).
 
@@ -87,7 +88,7 @@ class TextRows:
         return found
 
 
-@dataclass(frozen=True)
+@record
 class Machine:
     """Weights (n_classes, n_words) of the log-ratios, and intercepts (n_classes,)."""
 
@@ -123,7 +124,7 @@ class Machine:
         return found
 
 
-@dataclass(frozen=True)
+@record
 class TextWeights:
     """Weights of the words of a text, and how scores become log-probabilities.
 
@@ -235,7 +236,7 @@ def scaled_rows(words: Any, reading: str) -> csr_array:
     return csr_array((data, words.indices, words.indptr), shape=words.shape)
 
 
-@dataclass(frozen=True)
+@record
 class _HeldOut:
     """Scores (n_rows, n_classes) of the rows of some folds, each by the machine of the others."""
 

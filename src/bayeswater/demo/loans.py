@@ -5,12 +5,12 @@ in about one row of seven. All columns are independent given the outcome but two
 occupation too. A naive Bayes classifier counts that evidence twice, which is what calibration is there for.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswater.errors import ParameterError
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ MISSING_SHARE = {"age": 0.02, "income": 0.05, "savings": 0.08, "occupation": 0.0
 """Share of the cells that are missing, whatever they would hold."""
 
 
-@dataclass(frozen=True)
+@record
 class Applicants:
     """The distributions of those of one outcome."""
 

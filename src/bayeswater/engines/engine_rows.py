@@ -20,7 +20,6 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -29,6 +28,7 @@ from bayeswater.data.column_types import cast_columns
 from bayeswater.data.sources.rows import Rows, S
 from bayeswater.errors import BayesError, DataError
 from bayeswater.kernels.threads import threads
+from bayeswater.records import record
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -111,7 +111,7 @@ FAN_IN = 8
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True)
+@record
 class Parcel:
     """A sum as bytes; None where there were no rows. `n_bytes` counts this one and all that went into it."""
 

@@ -19,7 +19,6 @@ column and level fits their noise.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +30,7 @@ from bayeswater.kernels.level_terms import BackOffRule, Tree, at_cells, paths
 from bayeswater.kernels.parent_cells import log_likelihoods
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import ordered_map
+from bayeswater.records import record
 from bayeswater.statistics.parent_counts import ParentCells
 from bayeswater.typing import Array
 
@@ -56,7 +56,7 @@ def flat_rule(smoothing: PseudoCounts, n_states: int, n_levels: int) -> BackOffR
     return BackOffRule(pull, np.zeros(n_levels), 0.0, True)
 
 
-@dataclass(frozen=True)
+@record
 class Groups:
     """Rows of equal cells in one column: weights (n_groups,), and the counts at their nodes (n_levels, n_groups)."""
 

@@ -8,20 +8,20 @@ rows say it, its smoothing too. Weights are no part of the sums: they are applie
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
+from bayeswater.records import record
 from bayeswater.typing import LARGEST_COUNT, Array, is_number
 
 BALANCED = "balanced"
 """Word for weights by which all classes are as probable."""
 
 
-@dataclass(frozen=True)
+@record
 class ClassWeights:
     """The weight of each class (n_classes,), or None where classes are balanced."""
 

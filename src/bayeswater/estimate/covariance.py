@@ -13,13 +13,13 @@ One row more or less changes S_k by a multiple of the outer product of its dista
 its weight: that is all leave-one-out needs to know (`Blend.divisor`).
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from bayeswater.estimate.covariance_priors import Friedman, NormalInverseWishart, ledoit_wolf_intensity, oas_intensity
 from bayeswater.estimate.yardstick import Yardstick
+from bayeswater.records import record
 from bayeswater.statistics.fourth_moments import FourthMoments
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.typing import Array
@@ -29,13 +29,13 @@ FORMS: tuple[Form, ...] = ("full", "shared", "diagonal", "shared_diagonal", "sph
 Shrinkage = Friedman | Literal["oas", "ledoit_wolf"]
 
 
-@dataclass(frozen=True)
+@record
 class CovarianceReading:
     """How covariances are to be read: their form, their divisor, and what they are drawn to."""
 
     form: Form = "full"
     unbiased: bool = False
-    shrinkage: Shrinkage = Friedman()  # noqa: RUF009
+    shrinkage: Shrinkage = Friedman()
     prior: NormalInverseWishart | None = None
 
     @property
@@ -69,7 +69,7 @@ class CovarianceReading:
         return of_one * (1 if self.shared == 1 else n_classes)
 
 
-@dataclass(frozen=True)
+@record
 class Blend:
     """The parts that covariances are made of, in the coordinates of the yardstick.
 

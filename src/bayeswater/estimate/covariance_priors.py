@@ -11,16 +11,16 @@ covariance shared by all.
 `NormalInverseWishart` is the conjugate prior of a multivariate normal; what it predicts is a Student-t.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswater.errors import ParameterError
+from bayeswater.records import record
 from bayeswater.typing import LARGEST_COUNT, Array, is_number, is_pseudo_count
 
 
-@dataclass(frozen=True)
+@record
 class Friedman:
     """Friedman's two parameters, each from 0 to 1.
 
@@ -95,7 +95,7 @@ def ledoit_wolf_intensity(covariance: Array, n: float, fourth: float) -> float:
     return 0.0 if least <= 0 or distance <= 0 else least / distance
 
 
-@dataclass(frozen=True)
+@record
 class NormalInverseWishart:
     """Prior of mean and covariance of a class: the mean given the covariance is normal, the covariance inverse-Wishart.
 

@@ -7,7 +7,6 @@ are raised to `variance_floor`. Of independent columns it is the larger of the v
 variance over all rows. A share has no unit, so a change of units changes nothing.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from bayeswater.estimate.covariance import Blend, CovarianceReading, blend
 from bayeswater.estimate.yardstick import Yardstick, yardstick
 from bayeswater.kernels.threads import one_blas_thread
+from bayeswater.records import record
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.typing import Array
 
@@ -28,7 +28,7 @@ AXES_COST = 10
 """Multiplications that the axes of a covariance take, for every cell of a cube of its size."""
 
 
-@dataclass(frozen=True)
+@record
 class Densities:
     """A normal or Student-t density for each class.
 

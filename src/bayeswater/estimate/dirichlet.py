@@ -23,7 +23,7 @@ The probability of each class before a row is looked at is smoothed alike:
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.class_weights import ClassWeights
 from bayeswater.kernels.remainders import remainder
+from bayeswater.records import record
 from bayeswater.typing import LARGEST_COUNT, Array, is_number, is_pseudo_count
 
 
@@ -301,7 +302,7 @@ KINDS = ("m-estimate", "laplace")
 """Ways to smooth."""
 
 
-@dataclass(frozen=True)
+@record
 class PseudoCounts:
     """A kind of smoothing and its strength.
 
@@ -360,7 +361,7 @@ def checked_class_prior(given: Any, n_classes: int, name: str) -> Array | None:
     return prior
 
 
-@dataclass(frozen=True)
+@record
 class Prior:
     """The class prior, as counted, weighed or given, and without a row.
 

@@ -10,18 +10,18 @@ may be fractions: a value of weight w counts as w values.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import gammaln
 
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.kernels.moments import FAINT
+from bayeswater.records import record
 from bayeswater.statistics.moments import Moments
 from bayeswater.typing import LARGEST_COUNT, Array, is_number
 
 
-@dataclass(frozen=True)
+@record
 class NormalInverseGamma:
     """Conjugate prior of a normal column: mean given variance is normal, variance is inverse-gamma.
 
@@ -132,7 +132,7 @@ class NormalInverseGamma:
         return location, scale / shape * ((strength + 1) / strength), 2 * shape
 
 
-@dataclass(frozen=True)
+@record
 class GaussianParameters:
     """One density for each class and column, (n_classes, n_columns) each.
 

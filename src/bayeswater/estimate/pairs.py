@@ -11,7 +11,6 @@ In the layout column j owns v_j + 1 slots, from ``start[j]`` on. The last slot i
 is missing, or a state that was never counted.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -21,13 +20,14 @@ from bayeswater.estimate.dirichlet import PseudoCounts, log_share
 from bayeswater.kernels.category_tables import offsets
 from bayeswater.kernels.pair_counts import n_pair_cells, rows_of_column
 from bayeswater.kernels.remainders import remainder
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.some_pairs import SomePairs
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class PairEstimate:
     """Counts of pairs, and how they are smoothed."""
 

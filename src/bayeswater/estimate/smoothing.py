@@ -24,7 +24,6 @@ the best point is the maximum.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -34,6 +33,7 @@ from scipy.special import gammaln, psi
 from bayeswater.data.variable import Variable
 from bayeswater.estimate.dirichlet import Dirichlet
 from bayeswater.kernels.remainders import ROUNDING, remainder
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.typing import Array
@@ -277,7 +277,7 @@ def _best_alphas(columns: Sequence[_Learned | None]) -> Array:
     return alpha
 
 
-@dataclass(frozen=True)
+@record
 class _Terms:
     """Terms of many columns, one column after the other."""
 
@@ -312,7 +312,7 @@ class _Terms:
         return np.add.reduceat(terms, self.start) - self.n * self.criterion.slope_of_none(a)
 
 
-@dataclass(frozen=True)
+@record
 class _Objective:
     """What is to be as large as can be, for each column at its own log a."""
 

@@ -9,16 +9,16 @@ nothing: it has no factor in any density.
 Leave-one-out holds the yardstick, as it holds classes and columns.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from bayeswater.records import record
 from bayeswater.statistics.scatter import RANK_SHARE, Scatter, possible_scatter
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class Directions:
     """The directions in which scaled columns differ.
 
@@ -71,7 +71,7 @@ def directions(ground: Array, *, only_columns: bool) -> Directions:
     return Directions(plain @ (kept / unit[:, None]), plain @ (kept * unit[:, None]), False, *faintest)
 
 
-@dataclass(frozen=True)
+@record
 class Yardstick:
     """Units of the columns, and the directions in which rows differ."""
 

@@ -7,7 +7,6 @@ facts are worth is worked out in `decision/`.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeVar
 
@@ -25,6 +24,7 @@ from bayeswater.errors import DataError
 from bayeswater.families.family import MixedJoint
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.phrases import Phrase
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 Model = TypeVar("Model")
@@ -39,7 +39,7 @@ MOST_OUTCOMES = 2**14
 """Outcomes of one question that are scored one by one, at most."""
 
 
-@dataclass(frozen=True)
+@record
 class OpenRow:
     """A row of which cells are missing, and what a model says of it.
 

@@ -6,7 +6,7 @@ holds `level` of them, with equal shares below and above.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from bayeswater.inference.log_space import fall_back, log_posterior
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.markup import paragraphs
 from bayeswater.phrases import Language
+from bayeswater.records import record
 from bayeswater.typing import Array, is_number
 
 BLOCK_DRAWS = 2**21
@@ -34,7 +35,7 @@ Correction = Callable[[Array, slice], Array]
 """What calibration makes of the log-probabilities of all draws of some rows: (n_rows * n_draws, n_classes)."""
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@record(repr=False, eq=False)
 class CredibleIntervals:
     """Intervals on P(class | row).
 
@@ -101,7 +102,7 @@ def support(joint: MixedJoint, table: MixedTable, class_count: Array, chosen: Ar
     return least.astype(class_count.dtype)
 
 
-@dataclass(frozen=True)
+@record
 class PosteriorDraws:
     """Parameters drawn from their posterior: log class priors (n_draws, n_classes), and those of all groups.
 

@@ -11,7 +11,7 @@ columns there are, the more each has to say.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from bayeswater.data.frames import write_frame
 from bayeswater.families.two_laws import ColumnFactors, Figures, shares_factor
 from bayeswater.families.wording import quoted, shown
 from bayeswater.markup import html_table, paragraphs
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 TOGETHER = 0.75
@@ -36,7 +37,7 @@ MOST_STATES = 3
 """States or words that a sentence names."""
 
 
-@dataclass(frozen=True)
+@record
 class ClassChange:
     """What became of a column in one class: log Bayes factor of two laws against one, figures, and words."""
 
@@ -46,7 +47,7 @@ class ClassChange:
     words: str
 
 
-@dataclass(frozen=True)
+@record
 class ColumnChange:
     """What became of a column, its "values" or its "missing" cells, the most certain class first."""
 
@@ -62,7 +63,7 @@ class ColumnChange:
         return self.by_class[0].words if self.by_class else "no class has rows on both sides"
 
 
-@dataclass(frozen=True)
+@record
 class ClassFrequency:
     """The share of a class before and after, each with the interval that holds it with a probability of 95 %."""
 
@@ -73,7 +74,7 @@ class ClassFrequency:
     after_interval: tuple[float, float]
 
 
-@dataclass(frozen=True)
+@record
 class Drift:
     """What changed from one set of rows to another, the most certain change first.
 

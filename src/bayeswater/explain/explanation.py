@@ -7,7 +7,7 @@ what makes naive Bayes explain itself.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, time
 from functools import cached_property
 from itertools import accumulate
@@ -25,6 +25,7 @@ from bayeswater.families.wording import ALIKE, cell, odds, probability, quoted, 
 from bayeswater.families.words.words import SHOWN_WORDS
 from bayeswater.markup import html_table, paragraphs, step
 from bayeswater.phrases import EN, Language
+from bayeswater.records import record
 
 SHOWN_COLUMNS = 8
 SHOWN_REASONS = 3
@@ -38,7 +39,7 @@ class Contribution(NamedTuple):
     contribution: float
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class RowExplanation:
     """The reasons for one prediction.
 

@@ -11,7 +11,7 @@ The contributions of all rows are worked out at once; what is said about a row i
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Self, overload
 
@@ -31,6 +31,7 @@ from bayeswater.inference.log_space import log_ratio
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.markup import paragraphs
 from bayeswater.phrases import Language
+from bayeswater.records import record
 from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
 
@@ -38,7 +39,7 @@ BLOCK_TERMS = 2**21
 """Terms that are held at a time, about: cells times classes."""
 
 
-@dataclass(frozen=True)
+@record
 class Terms:
     """Log-likelihoods of the cells of a table, worked out for the rows that are asked for.
 
@@ -99,7 +100,7 @@ class Terms:
         return result, impossible
 
 
-@dataclass(frozen=True)
+@record
 class SumLandscape(Landscape):
     """One row of a model whose log-joint is a sum of terms."""
 
@@ -154,7 +155,7 @@ SHOWN_IN_FULL = 3
 SHOWN_ROWS = 20
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@record(repr=False, eq=False)
 class Explanations(Sequence[RowExplanation]):
     """A `RowExplanation` for each row.
 

@@ -4,16 +4,15 @@ A count adds x_j w_jk to the score of class k. A mark adds log P(present | k) or
 nothing. What would turn a decision is a mark that were another, or a feature that were not there.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.families.view import CellUse, ColumnView, Options
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class FeatureTerms:
     """What features say of the classes.
 

@@ -5,7 +5,6 @@ one cell counts by the density of the whole row.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +19,7 @@ from bayeswater.families.view import CellUse, ColumnView, LastBlock, NumberOptio
 from bayeswater.inference.bends import Bowls
 from bayeswater.inference.gaussian_full import FullJoint, full_terms, independent_terms
 from bayeswater.inference.normal_joint import IndependentJoint
+from bayeswater.records import record
 from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
 
@@ -27,7 +27,7 @@ FAR = 1e6
 """Squared distance in standard deviations from which on changed rows are scored anew."""
 
 
-@dataclass(frozen=True)
+@record
 class NumberRows:
     """Rows of numbers."""
 
@@ -43,7 +43,7 @@ class NumberRows:
         return self.values[rows]
 
 
-@dataclass(frozen=True)
+@record
 class SharedTerms(Terms):
     """Log-likelihoods of rows, shared out over the columns by a stated rule."""
 
@@ -59,7 +59,7 @@ class SharedTerms(Terms):
         return self.share_out(self.table.block(rows))  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
+@record
 class GaussianView(ColumnView):
     """A column of numbers among others."""
 
@@ -78,7 +78,7 @@ class GaussianView(ColumnView):
         raise AssertionError("a column of Gaussian classes has no terms of its own")
 
 
-@dataclass(frozen=True)
+@record
 class GaussianLandscape(Landscape):
     """One row of numbers, and what would become of its log-joints if some of them were others.
 
@@ -167,7 +167,7 @@ class GaussianLandscape(Landscape):
         return np.where(np.isneginf(self.log_joint), -np.inf, self.log_joint + fallen)
 
 
-@dataclass(frozen=True)
+@record
 class Precisions:
     """Squared distances of a row from the means (n_classes,), their slopes and curvatures (n_classes, n_columns).
 
@@ -215,7 +215,7 @@ def _lines(slope: Array, degrees: Array) -> Precisions:
     return Precisions(nothing, slope, nothing, degrees, 1, None)
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@record(repr=False, eq=False)
 class GaussianExplanations(Explanations):
     """An `Explanation` for each row, of numbers that depend on one another."""
 

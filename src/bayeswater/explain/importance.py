@@ -13,7 +13,6 @@ them: what it adds for or against the class that was chosen, in the rows at hand
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from bayeswater.data.weights import evenly_spaced, n_rows_of, take_rows
 from bayeswater.errors import BayesError, DataError
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.markup import Safe, bar, html_table
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 TEXT_ROWS = 300
@@ -41,7 +41,7 @@ class ColumnImportance(NamedTuple):
     mean_log_odds: float
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Importances:
     """Columns by their mean absolute log-odds, the largest first; it can be printed."""
 

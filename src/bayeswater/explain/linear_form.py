@@ -7,7 +7,7 @@ fitted but read off the sums. `LinearForm` holds these weights, and hands them o
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from bayeswater.inference.gaussian_line import line_joint
 from bayeswater.inference.linear import Line, require_whole
 from bayeswater.inference.log_space import best_class, log_posterior
 from bayeswater.inference.normal_joint import IndependentJoint
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
@@ -46,7 +47,7 @@ class Form(ABC):
         return self.classes[best_class(self.scores(X))]
 
 
-@dataclass(frozen=True)
+@record
 class LinearForm(Form):
     """Weights and intercepts: P(class | x) = softmax(weights @ features(x) + intercepts).
 
@@ -133,7 +134,7 @@ class LinearForm(Form):
             raise DataError(f"row {row} of y has the label {found[row]!r}, but the classes of the model are {known!r}")
 
 
-@dataclass(frozen=True)
+@record
 class QuadraticForm(Form):
     """log P(class, x) = u' quadratic u + weights u + intercepts, with u = x - center.
 

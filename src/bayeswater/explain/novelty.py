@@ -8,7 +8,6 @@ never seen is a new state, less probable than all that are drawn (see `families.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +21,7 @@ from bayeswater.inference.log_space import log_evidence, posterior
 from bayeswater.inference.scoring import score
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.limits import require_table_bytes
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 SAME = 1e-9
@@ -34,7 +34,7 @@ CACHE_BYTES = 2**26
 """Memory for the log-evidences of patterns that rows have in common."""
 
 
-@dataclass(frozen=True)
+@record
 class DrawnRows:
     """Rows drawn from a model: terms (n_draws, n_classes) of each column, by the number of words (0 but for texts)."""
 

@@ -5,7 +5,6 @@ the sum of its terms under all its parents. `StateLandscape` is a row of such st
 if some cells were others.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -20,12 +19,13 @@ from bayeswater.explain.turning import Landscape, RowDecisions, Verdicts
 from bayeswater.families.states import StateView
 from bayeswater.families.view import LastBlock
 from bayeswater.inference.log_space import log_ratio
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class StateLandscape(Landscape):
     """One row of codes (1, n_columns), and the model that scores rows."""
 
@@ -110,7 +110,7 @@ class DependentView(StateView):
         return singles
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@record(repr=False, eq=False)
 class PairExplanations(Explanations):
     """An `Explanation` for each row, of columns that depend on one another; `pairs` gives the terms one by one."""
 

@@ -12,7 +12,6 @@ is an estimate of it, exact where columns work together in pairs at most. Its st
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
 from math import factorial
@@ -25,13 +24,14 @@ from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import MOST_TURNS, ExplainedRows, Turn
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.phrases import Language
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 PAIRS = 4
 """Pairs of an order and its reverse."""
 
 
-@dataclass(frozen=True)
+@record
 class Orders:
     """Orders in which the cells of a row become known (n_orders, n_columns): each followed by its reverse.
 
@@ -80,7 +80,7 @@ class Orders:
         return path[:, 0, 0], pairs.mean(axis=1), error
 
 
-@dataclass(frozen=True)
+@record
 class RowCells:
     """What stands in the cells of the rows that are explained, by row and column."""
 
@@ -89,7 +89,7 @@ class RowCells:
     is_unseen: Array
 
 
-@dataclass(frozen=True)
+@record
 class WithoutCells:
     """Cells without which another class would be predicted."""
 
@@ -104,7 +104,7 @@ class WithoutCells:
         return []
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class PooledExplanation(RowExplanation):
     """The reasons for one prediction; `turns` are cells without which another class would be predicted."""
 
@@ -120,7 +120,7 @@ class PooledExplanation(RowExplanation):
         return [*notes, f"  {last}"]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@record(repr=False, eq=False)
 class PooledExplanations(Explanations):
     """A `PooledExplanation` for each row; `error` (n_rows, n_columns) is the standard error of the contributions."""
 

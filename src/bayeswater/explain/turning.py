@@ -12,7 +12,7 @@ user says.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple, Protocol
@@ -24,6 +24,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError, SchemaError
 from bayeswater.families.view import ColumnView, NumberOptions, Options
 from bayeswater.inference.log_space import best_class, log_evidence
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 MOST_TURNS = 3
@@ -54,7 +55,7 @@ class Turn(NamedTuple):
     prediction: Any
 
 
-@dataclass(frozen=True)
+@record
 class Decision:
     """How classes are decided between: by the largest ``slope * log_joint + shift`` (1 and 0 without a calibration)."""
 
@@ -82,7 +83,7 @@ class Decision:
         return lead
 
 
-@dataclass(frozen=True)
+@record
 class RowDecisions:
     """How each of some rows is decided: it depends on how many of its cells are known."""
 
@@ -105,7 +106,7 @@ class Turning(Protocol):
         """Two changes that do together."""
 
 
-@dataclass(frozen=True)
+@record
 class Landscape(ABC):
     """A row, decided as `chosen`, and what would become of its log-joints if some of its cells were others."""
 
@@ -141,7 +142,7 @@ class Landscape(ABC):
         """Log-joints (n, n_classes) with pairs of cells, (n,) each, in columns i and j."""
 
 
-@dataclass(frozen=True)
+@record
 class Bracket:
     """A cell of a column that turns the decision, and a nearer one that does not; NaN where there is none."""
 
@@ -159,7 +160,7 @@ class Bracket:
         return not gap > CLOSE * abs(self.far) or middle in (self.near, self.far)
 
 
-@dataclass(frozen=True)
+@record
 class TurningSearch:
     """A search for what would turn the decision on one row."""
 
@@ -326,7 +327,7 @@ class TurningSearch:
         return far
 
 
-@dataclass(frozen=True)
+@record
 class Decided:
     """Log-probabilities (n_rows, n_classes) before and after calibration, and the code of the class chosen (n_rows,).
 
@@ -356,7 +357,7 @@ class Decided:
         return Verdicts(self.log_proba, self.calibrated, self.chosen, opposed)
 
 
-@dataclass(frozen=True)
+@record
 class Verdicts(Decided):
     """What was decided, and the code of the class that it is compared with (n_rows,)."""
 

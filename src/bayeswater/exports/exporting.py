@@ -1,20 +1,20 @@
 """`export`: a fitted model as a file of another language, or as its text."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bayeswater.errors import ParameterError
 from bayeswater.exports.form import ScoringForm
 from bayeswater.exports.forming import form_of
+from bayeswater.records import record
 
 DIALECTS = ("duckdb", "sqlite", "postgres", "mysql", "bigquery", "snowflake", "spark")
 
 LANGUAGES = ("en", "zh")
 
 
-@dataclass(frozen=True)
+@record
 class ExportOptions:
     """What was asked for beside the model; None where nothing was."""
 
@@ -80,7 +80,7 @@ def _require_whole_rows(form: ScoringForm, options: ExportOptions) -> None:
         )
 
 
-@dataclass(frozen=True)
+@record
 class Target:
     """A language: endings of its files, who writes them, and the options that it takes."""
 

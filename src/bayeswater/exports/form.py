@@ -10,16 +10,17 @@ it is not there to the model, because it is empty or was never counted. Tables h
 zeros, so that leaving a cell out needs no branch.
 """
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswater.inference.formula import BinForm, Formula, LabelForm, NumberForm, ScaledWords
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class ScoredField:
     """A column of the table: a "number", a "label", a "date" (of a `zone`, if any), "seconds" or a "text"."""
 
@@ -28,7 +29,7 @@ class ScoredField:
     zone: str | None = None
 
 
-@dataclass(frozen=True)
+@record
 class TextForm:
     """Words of a text: of our own analyser, or runs of two letters and more, alone and as `ngrams` of neighbours.
 
@@ -43,7 +44,7 @@ class TextForm:
     pairs: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Cell:
     """What is read off a field, or off a `part` of a date; codes are there if it is a state.
 
@@ -57,7 +58,7 @@ class Cell:
     missing: int = 0
 
 
-@dataclass(frozen=True)
+@record
 class ColumnTerm:
     """What one cell adds."""
 
@@ -65,7 +66,7 @@ class ColumnTerm:
     formula: Formula
 
 
-@dataclass(frozen=True)
+@record
 class FeaturesTerm:
     """What counts of features add together, as the words of one text."""
 
@@ -73,7 +74,7 @@ class FeaturesTerm:
     formula: ScaledWords
 
 
-@dataclass(frozen=True)
+@record
 class Weighing:
     """Weights of terms by how many of them a row has (`decision/term_weights.py`).
 
@@ -94,7 +95,7 @@ class Weighing:
     bounded: Array  # (n_terms + 1,), over 0
 
 
-@dataclass(frozen=True)
+@record
 class WeightedTerm:
     """What columns add, each by its weight."""
 
@@ -102,7 +103,7 @@ class WeightedTerm:
     weighing: Weighing
 
 
-@dataclass(frozen=True)
+@record
 class TreeTerm:
     """Columns with one parent at most, missing parents summed over.
 
@@ -124,7 +125,7 @@ class TreeTerm:
         return sorted(range(len(self.cells)), key=lambda j: -depth(j))
 
 
-@dataclass(frozen=True)
+@record
 class GraphTerm:
     """Columns with several parents each, missing parents summed over.
 
@@ -137,7 +138,7 @@ class GraphTerm:
     tables: tuple[Array, ...]
 
 
-@dataclass(frozen=True)
+@record
 class AverageTerm:
     """The mean of joints with each column in turn as the parent of all others; where none can be, naive Bayes.
 
@@ -160,7 +161,7 @@ class AverageTerm:
     weighing: Weighing | None = None
 
 
-@dataclass(frozen=True)
+@record
 class GaussianTerm:
     """Normal or Student's t density of numbers together: constant - half (degrees + d) log(1 + |z|^2 / degrees).
 
@@ -179,7 +180,7 @@ class GaussianTerm:
 Term = ColumnTerm | FeaturesTerm | WeightedTerm | TreeTerm | GraphTerm | AverageTerm | GaussianTerm
 
 
-@dataclass(frozen=True)
+@record
 class CalibrationForm:
     """Probabilities corrected by how many cells of a row are known (`decision/likelihood_temperature.py`).
 
@@ -200,7 +201,7 @@ class CalibrationForm:
     doubted: Array  # (n_classes,)
 
 
-@dataclass(frozen=True)
+@record
 class DecisionForm:
     """Actions, and what each costs under each true class beyond the least: (n_actions, n_classes)."""
 
@@ -208,7 +209,7 @@ class DecisionForm:
     regret: Array
 
 
-@dataclass(frozen=True)
+@record
 class ScoringForm:
     """A classifier.
 

@@ -13,7 +13,7 @@ touches the integrand at its peak (Laplace), whose error falls as one over the r
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -35,6 +35,7 @@ from bayeswater.families.view import ColumnView, NumberOptions
 from bayeswater.inference.formula import NumberForm, Weights
 from bayeswater.inference.linear import Line, require_whole
 from bayeswater.phrases import own_reasons
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 own_reasons(
@@ -51,7 +52,7 @@ PRIOR_DEVIATION = 1.0
 """Standard deviation, in a column left open, of the logarithms of the parameters of a class."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class ShareSums(CellSums):
     """Weight of the cells, and sums of -log x and -log(1 - x): (n_classes, n_columns) each, none of them negative."""
 
@@ -111,7 +112,7 @@ class BetaView(NumberView):
         return NumberOptions(low, high, start, is_missing, spread, bends, False, False, self.written, self.in_words)
 
 
-@dataclass(frozen=True)
+@record
 class BetaBlock(CellSumBlock):
     """Sums of shares, and how many rows (n_columns,) spread evenly every class is taken to have had."""
 
@@ -203,7 +204,7 @@ def _curvature(a: Array, b: Array) -> Array:
     return np.array([[a**2 * (polygamma(1, a) - both), cross], [cross, b**2 * (polygamma(1, b) - both)]])
 
 
-@dataclass(frozen=True)
+@record
 class BetaFact(RegionFact):
     """Beta densities: (n_classes,) each."""
 

@@ -7,7 +7,6 @@ takes its cells out of the sums of its own class, and reads the parameters of th
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, Self
 
@@ -19,6 +18,7 @@ from bayeswater.families.numbers import NumberBlock
 from bayeswater.inference.leave_one_out import leave_out_own_class
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.records import record
 from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
 
@@ -29,7 +29,7 @@ STEPS, CONVERGED = 100, 1e-14
 """Steps of Newton's method at most, and the share by which the last one moves: some six are enough."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class CellSums(ColumnStatistic):
     """Weight of the cells, and sums over them that are never negative: (n_classes, n_columns) each."""
 

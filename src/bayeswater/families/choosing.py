@@ -9,7 +9,7 @@ they are asked for.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from bayeswater.families.settings import MDL
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.phrases import own_reasons
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.statistic import Statistic
@@ -55,7 +56,7 @@ OF_DAYS = tuple(candidate.family for candidate in CANDIDATES if candidate.has_no
 """Families among which that of the days of a date is chosen."""
 
 
-@dataclass(frozen=True)
+@record
 class FamilyChoice:
     """A family, the reason in words, the cuts of a binned column, and the log-evidence of each family that can be."""
 

@@ -4,7 +4,7 @@ The rows at hand tell which way is the best, each left out of the counts.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.inference.log_space import best_class, log_posterior
 from bayeswater.inference.scoring import score_blocks
 from bayeswater.phrases import own_reasons
+from bayeswater.records import record
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import Sums
 from bayeswater.statistics.text_sums import TextSums
@@ -52,7 +53,7 @@ def rows_to_compare(X: Any, y: CheckedLabels, weight: Array | None) -> tuple[Any
     return take_rows(X, some), y[some], None if weight is None else weight[some]
 
 
-@dataclass(frozen=True)
+@record
 class WordReport:
     """How well some rows are told apart in one way to read their words: accuracy, and the log-loss of each row."""
 

@@ -6,7 +6,7 @@ from all rows best, by their part of its Kullback-Leibler divergence, P(w | k) l
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.number_table import bin_labels, bin_words, clock, day, is_time_of_day
 from bayeswater.markup import html_table, paragraphs
 from bayeswater.phrases import Language
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 MOST_POINTS = 400
@@ -34,7 +35,7 @@ MOST_WORDS = 60
 """Words that are given, of all classes together."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(eq=False, repr=False)
 class ColumnCurve:
     """What a model has learned of a column, for each class.
 

@@ -29,7 +29,7 @@ A new law is one file with both, and one line in `registry`. What it writes, in 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -48,6 +48,7 @@ from bayeswater.families.open_numbers import Candidate
 from bayeswater.inference.drawing import Stage
 from bayeswater.inference.formula import CellForm, Formula
 from bayeswater.inference.linear import Line
+from bayeswater.records import record
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
 
@@ -58,7 +59,7 @@ ABSENT = -1
 """What stands in a pattern for a cell that a row does not have; otherwise the number of its words, or 0."""
 
 
-@dataclass(frozen=True)
+@record
 class ColumnSettings:
     """What is said about one column; nothing, where it is None.
 
@@ -84,7 +85,7 @@ class ColumnSettings:
 NOTHING_SAID = ColumnSettings()
 
 
-@dataclass(frozen=True)
+@record
 class Settings:
     """Parameters of a model by which it reads a table; `given` is what the user says about columns.
 
@@ -198,7 +199,7 @@ class Block(ABC):
         return known
 
 
-@dataclass(frozen=True)
+@record
 class Family(ABC):
     """Columns of one law."""
 
@@ -340,7 +341,7 @@ class Family(ABC):
         """Refuse a range in which no cells of a column can be; an end that is not known is None."""
 
 
-@dataclass(frozen=True)
+@record
 class MixedJoint:
     """Log-joint of a mixed table: the log class prior, and the log-likelihoods of all blocks, added up."""
 

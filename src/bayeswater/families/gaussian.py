@@ -15,7 +15,7 @@ that the spacing hides (`Occupied.hidden_variance`; for whole numbers 1/12, as i
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import sqrt
 from typing import Any, ClassVar
@@ -51,6 +51,7 @@ from bayeswater.inference.normal_joint import LOG_TWO_PI, GaussianJoint, gaussia
 from bayeswater.inference.normals_without import FloorWithout
 from bayeswater.kernels.moments import FAINT
 from bayeswater.phrases import own_reasons
+from bayeswater.records import record
 from bayeswater.statistics.moments import Moments
 from bayeswater.typing import Array
 
@@ -101,7 +102,7 @@ class NormalView(NumberView):
         )
 
 
-@dataclass(frozen=True)
+@record
 class NormalBlock(NumberBlock):
     """Moments of columns, some of them of logarithms (`is_log`), with the floor and the priors they are read with."""
 

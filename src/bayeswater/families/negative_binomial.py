@@ -13,7 +13,7 @@ looking.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, reduce
 from typing import Any, ClassVar, Self
 
@@ -44,6 +44,7 @@ from bayeswater.inference.linear import Line, line_of_numbers
 from bayeswater.kernels.sorted_column import log_factorial
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.phrases import Phrase, own_reasons
+from bayeswater.records import record
 from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.key_counts import Occupied
 from bayeswater.typing import Array
@@ -80,7 +81,7 @@ def log_rise(x: Array, dispersion: float) -> Array:
     return np.where(x <= 1, 0.0, np.maximum(rise, 0.0))
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class DispersedTotals(CountTotals):
     """Weight and sum of the cells, and for each of `DISPERSIONS` the sum of `log_rise`: (n_classes, n_columns) each."""
 
@@ -134,7 +135,7 @@ class DispersedTotals(CountTotals):
         return summed
 
 
-@dataclass(frozen=True)
+@record
 class NegativeBinomialBlock(PoissonBlock):
     """Sums of counts, the pseudo-count (n_columns,) of their means, and the dispersion (n_columns,)."""
 
@@ -201,7 +202,7 @@ class NegativeBinomialBlock(PoissonBlock):
             return line_of_numbers(names, (np.log(mean) - grown).T, -(grown @ self.dispersion), model)
 
 
-@dataclass(frozen=True)
+@record
 class DispersedFact(CountFact):
     """A column of counts, of a mean `rate` (n_classes,) in each class and one dispersion."""
 

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import isnan
 from typing import Any, ClassVar
 
@@ -21,6 +20,7 @@ from bayeswater.families.wording import shown
 from bayeswater.inference.drawing import Stage, stream
 from bayeswater.inference.formula import CellForm, NumberForm
 from bayeswater.phrases import own_reasons
+from bayeswater.records import record
 from bayeswater.statistics.statistic import ColumnStatistic, Statistic
 from bayeswater.typing import Array
 
@@ -172,7 +172,7 @@ class NumberBlock(Block):
         return np.where(np.isnan(cells), np.inf, there).min(axis=1, initial=np.inf)
 
 
-@dataclass(frozen=True)
+@record
 class NumberDraws:
     """Draws of the parameters of each column of a block."""
 

@@ -8,7 +8,7 @@ wins are those that it took, so that nothing has to be counted again.
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -21,6 +21,7 @@ from bayeswater.errors import StatisticsError
 from bayeswater.kernels.number_columns import NumberColumns
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.phrases import own_reasons
+from bayeswater.records import record
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.count_totals import WholeSums
 from bayeswater.statistics.key_counts import ColumnHistogram, KeyCounts, Occupied
@@ -31,7 +32,7 @@ from bayeswater.typing import Array
 own_reasons({"no values": "没有值", "one value only, {n}": "只有一个值，{n}", "negative numbers": "有负数"})
 
 
-@dataclass(frozen=True)
+@record
 class OpenColumn:
     """Column j of a profile; `n_bins` is the number of bins, where it was given, and `options` what else was."""
 
@@ -78,7 +79,7 @@ class OpenColumn:
         return None
 
 
-@dataclass(frozen=True)
+@record
 class Weighed:
     """Log-evidence of a law; of bins with their cuts, and how these are called."""
 
@@ -136,7 +137,7 @@ class Candidate(ABC):
         return found
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class NumberProfile(Statistic):
     """Sums of the columns of numbers; missing cells are in none of them. `own` are those of the candidates."""
 

@@ -7,7 +7,7 @@ The evidence of a column left open expects the rate of a class to be that of all
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import ceil, sqrt
 from typing import Any, ClassVar, Self
@@ -33,6 +33,7 @@ from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.sorted_column import log_factorial
 from bayeswater.phrases import Phrase, own_phrases, own_reasons
+from bayeswater.records import record
 from bayeswater.statistics.count_totals import CountTotals
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
@@ -80,7 +81,7 @@ class PoissonView(CountView):
         return self.block.rate[:, self.j]
 
 
-@dataclass(frozen=True)
+@record
 class PoissonBlock(NumberBlock):
     """Sums of counts, and the pseudo-count (n_columns,) of their rates."""
 
@@ -218,7 +219,7 @@ class PoissonBlock(NumberBlock):
             return line_of_numbers(names, np.log(rate).T, -rate.sum(axis=1), model)
 
 
-@dataclass(frozen=True)
+@record
 class CountFact:
     """A column of counts by Poisson's law, of a rate (n_classes,) in each class."""
 

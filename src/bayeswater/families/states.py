@@ -17,7 +17,7 @@ which is less than that of any of the S states there are.
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
@@ -50,6 +50,7 @@ from bayeswater.inference.leave_one_out import leave_out_own_class, states_own_w
 from bayeswater.inference.linear import CategoryJoint, Line, line_of_states, with_unseen
 from bayeswater.kernels.category_tables import sum_of_own_states
 from bayeswater.phrases import Phrase
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.typing import Array
 
@@ -150,7 +151,7 @@ class StateView(ColumnView):
         return cell(self._named(label), self.language)
 
 
-@dataclass(frozen=True)
+@record
 class StateBlock(Block):
     """Counts of categories and the pseudo-counts (n_table_rows, 1) they are smoothed with."""
 
@@ -295,7 +296,7 @@ class StateBlock(Block):
         )
 
 
-@dataclass(frozen=True)
+@record
 class StatesWithout(StateBlock):
     """Columns whose pseudo-counts are chosen again without each row, where they are `automatic` (n_columns,)."""
 

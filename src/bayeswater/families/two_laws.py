@@ -18,7 +18,7 @@ sums that only one law has are in its file, and registered with `two_laws`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import singledispatch
 from typing import Any
 
@@ -28,6 +28,7 @@ from scipy.special import betaln, logsumexp, xlogy
 from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.number_table import bin_labels
 from bayeswater.estimate.normal_parameters import NormalInverseGamma, normal_log_evidence
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.feature_sums import BinaryCounts, FeatureSums
 from bayeswater.statistics.moments import Moments
@@ -47,7 +48,7 @@ LOOKED_UP = 0.5
 and class keeps false alarms under 5 %, also in many classes of few rows."""
 
 
-@dataclass(frozen=True)
+@record
 class Figures:
     """What is told of a class: numbers `before` and `after` by their names, and how far the largest change goes.
 
@@ -63,7 +64,7 @@ class Figures:
     gone: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class ColumnFactors:
     """One thing about a column, its "values" or "missing" cells: the log Bayes factor and figures of each class.
 

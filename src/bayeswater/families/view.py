@@ -12,7 +12,7 @@ which for two states is one over the standard deviation of 0 and 1.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from math import ceil, floor, isfinite, isnan, log10, nan
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.raw_table import RawTable
 from bayeswater.phrases import EN, Language
+from bayeswater.records import record
 from bayeswater.statistics.sums import SeenRanges
 from bayeswater.typing import Array
 
@@ -49,7 +50,7 @@ class Word(NamedTuple):
     contribution: float
 
 
-@dataclass(frozen=True)
+@record
 class Options:
     """States that occur, or words that could be left out: `cells` (n,), and how far each is (n,)."""
 
@@ -63,7 +64,7 @@ class Options:
         return self.cells[:MOST_STATES], self.distance[:MOST_STATES]
 
 
-@dataclass(frozen=True)
+@record
 class NumberOptions:
     """All numbers of a range, on the scale on which they are read.
 
@@ -138,7 +139,7 @@ class LastBlock:
         return block
 
 
-@dataclass(frozen=True)
+@record
 class ColumnView(ABC):
     """A column, the block that has its parameters, and the table of the block; `j` is its place in both."""
 

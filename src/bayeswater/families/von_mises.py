@@ -21,7 +21,7 @@ narrower than the spacing of the values.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -44,6 +44,7 @@ from bayeswater.families.view import ColumnView, NumberOptions
 from bayeswater.inference.formula import Circle
 from bayeswater.inference.linear import Line, require_whole
 from bayeswater.phrases import own_reasons
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 own_reasons(
@@ -71,7 +72,7 @@ CIRCLE = np.linspace(-np.pi, np.pi, 181)
 """Places that are looked at wherever the classes are."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class CircleSums(CellSums):
     """Weight of the cells, and sums of 1 + cos t and 1 + sin t: (n_classes, n_columns) each, none of them negative."""
 
@@ -174,7 +175,7 @@ def _on_circle(number: float, period: float) -> float:
     return float(f"{number % period:.12g}")
 
 
-@dataclass(frozen=True)
+@record
 class VonMisesBlock(CellSumBlock):
     """Sums of cosines and sines, the periods, and how many rows spread evenly every class has: (n_columns,) each."""
 
@@ -272,7 +273,7 @@ class VonMisesBlock(CellSumBlock):
         return Line(features, weights, intercepts, design)
 
 
-@dataclass(frozen=True)
+@record
 class CircleFact(RegionFact):
     """Von Mises densities of angles from -pi to pi: (n_classes,) each."""
 

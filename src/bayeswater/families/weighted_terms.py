@@ -6,7 +6,6 @@ block of its own, whose likelihood with a row left out is the term of that colum
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from bayeswater.decision.term_weights import TermWeights
 from bayeswater.families.family import Block, MixedJoint, Settings
 from bayeswater.families.registry import families_of
 from bayeswater.kernels.threads import row_blocks
+from bayeswater.records import record
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.typing import Array
 
@@ -99,7 +99,7 @@ def rows_by_known(known: Array) -> Iterator[tuple[int, Any]]:
         yield m, (slice(None) if len(different) == 1 else known == m)
 
 
-@dataclass(frozen=True)
+@record
 class WeightedJoint:
     """Log-scores of a table whose terms count by their weights; `places` says which weights are those of a group."""
 

@@ -6,7 +6,6 @@ that a file names.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from math import isfinite
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayeswater.errors import ModelFileError
+from bayeswater.records import record
 
 JSON_TYPES = (str, bool, int, float)
 
@@ -26,7 +26,7 @@ DTYPE = re.compile(r"\|O|[<>|]([biuf]\d{1,2}|[US]\d{1,9}|[mM]8(\[\d{0,9}\w{1,2}\
 """Dtypes that labels may come in, as NumPy writes them."""
 
 
-@dataclass(frozen=True)
+@record
 class ValueForm:
     """How the values of one type are taken apart, and made of their parts again."""
 
@@ -71,7 +71,7 @@ FORMS = {
 """The forms of plain values; a codec adds those of its own."""
 
 
-@dataclass(frozen=True)
+@record
 class Codec:
     """Values to JSON and back, with the forms it is given and no others.
 

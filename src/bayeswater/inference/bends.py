@@ -9,17 +9,16 @@ directions. Between two neighbouring bends the log-odds only rise or only fall, 
 whether they cross any number there.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 IMAGINARY = 1e-9
 """A root whose imaginary part is a smaller share than this is real, but for rounding."""
 
 
-@dataclass(frozen=True)
+@record
 class Bowls:
     """Squared distances of a row from the means, as one of its numbers moves: one bowl for each class.
 

@@ -15,7 +15,7 @@ of classes, which go their ways apart.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,7 @@ from bayeswater.errors import StatisticsError
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.kernels.tree_paths import add_leaves, add_paths_without, draw_down, find_leaves, sum_up
+from bayeswater.records import record
 from bayeswater.statistics.node_counts import NodeCounts
 from bayeswater.structure.tree_splits import TreeSplits
 from bayeswater.typing import Array
@@ -33,7 +34,7 @@ PORTION_BYTES = 2**27
 """Largest table of a portion, unless one class of one tree alone takes more."""
 
 
-@dataclass(frozen=True)
+@record
 class Portion:
     """Some consecutive trees, their nodes, and some consecutive classes."""
 
@@ -101,7 +102,7 @@ def count_leaves(trees: TreeSplits, codes: Array, y: Array, n_classes: int, weig
     return NodeCounts.of(y, n_classes, weight, trees.start, lambda tree: leaves(slice(tree, tree + 1))[0])
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class TreePosterior(KeptFields):
     """Trees, what was counted in them, and the concentration of the back-off."""
 

@@ -15,7 +15,7 @@ joints grow by a column at a time (`ParentColumns`). Counts are laid out in one 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from math import prod
 from typing import Any
@@ -39,6 +39,7 @@ from bayeswater.kernels.parent_cells import strides_of
 from bayeswater.kernels.prefix_losses import log_losses, log_products, multiply
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
+from bayeswater.records import record
 from bayeswater.statistics.parent_counts import ParentCells, ParentCounts, Parents, of_first_parents
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.mutual_information import sparse_columns
@@ -60,7 +61,7 @@ DRAWN_TERMS = 2**20
 """Probabilities that are held at a time where states are drawn."""
 
 
-@dataclass(frozen=True)
+@record
 class Removed:
     """Rows that are taken out: their classes and weights (n_rows,), and, where it matters, which cells are there."""
 
@@ -122,7 +123,7 @@ class ParentColumns(ABC):
         return np.stack([loss(mantissa, exponent) for mantissa, exponent in joints], axis=1)
 
 
-@dataclass(frozen=True)
+@record
 class Dependence(ParentColumns):
     """Counts of columns with their parents, read with at most `n_parents` of the parents of each column.
 
@@ -419,7 +420,7 @@ class Dependence(ParentColumns):
         return states
 
 
-@dataclass(frozen=True)
+@record
 class CountedColumn:
     """A column and its parents, the strongest first, by index, and how often they met each other and the class."""
 
@@ -439,7 +440,7 @@ class CountedColumn:
         return CountedColumn(self.index, self.parents[:n_parents], of_first_parents(self.cells, n_parents))
 
 
-@dataclass(frozen=True)
+@record
 class SparseDependence(ParentColumns):
     """Columns in their order, parents before their children, and how they are smoothed.
 

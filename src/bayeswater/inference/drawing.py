@@ -4,13 +4,13 @@ What is drawn for one column or cell never depends on another, so the answer for
 asked about together with it.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswater.errors import ParameterError
 from bayeswater.inference.log_space import posterior
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 LARGEST_RATE = 2.0**53
@@ -23,7 +23,7 @@ CACHE_BYTES = 2**26
 """Memory for the draws of cells that rows have in common, of each block."""
 
 
-@dataclass(frozen=True)
+@record
 class Stage:
     """How many draws for how many classes, and the seed of all of them."""
 

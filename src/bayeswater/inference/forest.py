@@ -10,7 +10,7 @@ exactly: messages go from the leaves to the roots, log sum_b P(b | y, a) prod of
 where each is taken out of the counts, and fifteen times if cells of these are missing (20 columns of 4 states).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -25,13 +25,14 @@ from bayeswater.inference.scoring import JointWithout
 from bayeswater.kernels.category_tables import sum_of_own_states, sum_of_states
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import row_blocks
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 CHUNK_TERMS = 2**20
 """Terms that are held at a time where cells are summed over."""
 
 
-@dataclass(frozen=True)
+@record
 class Forest:
     """Probabilities of pairs, and the parent of each column: (n_columns,), -1 where it has none but the class.
 

@@ -12,15 +12,15 @@ and a formula says what it adds to the log-joint of each class, up to what all c
 `Weights`, `Circle`, `WordWeights`, `ScaledWords`. Arrays end with one entry for each class.
 """
 
-from dataclasses import dataclass
 from math import inf
 from typing import Any
 
 from bayeswater.data.reading.text import TextAnalyser
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class NumberForm:
     """A number over `low`, or from it on (`is_closed`), and under `high`; whole where only counts can be."""
 
@@ -30,7 +30,7 @@ class NumberForm:
     is_whole: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class LabelForm:
     """One of some labels; its state is the place in the list."""
 
@@ -42,7 +42,7 @@ class LabelForm:
         return len(self.labels)
 
 
-@dataclass(frozen=True)
+@record
 class BinForm:
     """A number, whose state is the number of cuts, in rising order, that it reaches or (`above`) passes."""
 
@@ -55,7 +55,7 @@ class BinForm:
         return len(self.cuts) + 1
 
 
-@dataclass(frozen=True)
+@record
 class WordForm:
     """Known words of a text, in order; None where they are codes of a hash, or columns of a block."""
 
@@ -66,7 +66,7 @@ class WordForm:
 CellForm = NumberForm | LabelForm | BinForm | WordForm
 
 
-@dataclass(frozen=True)
+@record
 class Lookup:
     """What each state adds: (n_states + 1, n_classes), missing cells last, which may be a state of their own.
 
@@ -77,7 +77,7 @@ class Lookup:
     missing_is_state: bool
 
 
-@dataclass(frozen=True)
+@record
 class Distance:
     """Normal or Student's t: intercept - weight times z, or log(1 + z), for z = (scale (x - mean))^2.
 
@@ -92,7 +92,7 @@ class Distance:
     is_log: bool
 
 
-@dataclass(frozen=True)
+@record
 class Weights:
     """A line: intercept (n_classes,) and weights (n_features, n_classes) of the number or of its logarithms.
 
@@ -104,7 +104,7 @@ class Weights:
     intercept: Array
 
 
-@dataclass(frozen=True)
+@record
 class Circle:
     """Von Mises: intercept - 2 kappa sin(pi x / period - mu / 2)^2; arrays are (n_classes,)."""
 
@@ -114,7 +114,7 @@ class Circle:
     intercept: Array
 
 
-@dataclass(frozen=True)
+@record
 class WordWeights:
     """What each word adds (n_words, n_classes), as often as it is there or, `once`, once; and any text: (n_classes,).
 
@@ -127,7 +127,7 @@ class WordWeights:
     certain: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class ScaledWords:
     """What each word adds (n_words, n_classes) in a text of length 1, and any text with a known word: (n_classes,).
 

@@ -26,7 +26,6 @@ independent columns one for each of them.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -37,6 +36,7 @@ from bayeswater.estimate.densities import Densities
 from bayeswater.estimate.yardstick import Yardstick, directions
 from bayeswater.inference.normal_joint import LOG_TWO_PI
 from bayeswater.kernels.scatter import lengths_by_roots, lengths_by_rows, part_of
+from bayeswater.records import record
 from bayeswater.statistics.scatter import RANK_SHARE
 from bayeswater.typing import Array
 
@@ -59,7 +59,7 @@ FEW_ROWS = 32
 """Rows with the same cells, below which they are not worth a factorisation of their own."""
 
 
-@dataclass(frozen=True)
+@record
 class FullJoint:
     """Densities laid out for scoring."""
 
@@ -213,7 +213,7 @@ def in_order(rows: Array, matrix: Array, out: Array) -> None:
         out += rows[:, j, None] * row
 
 
-@dataclass(frozen=True)
+@record
 class Marginal:
     """Densities of some columns: W of each class (n_classes, n_seen, n_directions), and log-density at its mean."""
 
@@ -234,7 +234,7 @@ def seen_directions(measure: Yardstick, there: Array) -> tuple[Array, Array, flo
     return seen, found.basis, found.log_volume
 
 
-@dataclass(frozen=True)
+@record
 class SeenCells:
     """Cells of rows that lack some: those that have a factor, and what they make of a density."""
 

@@ -11,7 +11,6 @@ finds the class that a row is near to, and the mean of that class takes the plac
 each other, parts of a line cancel: they are added in the order of the columns then, as exports do.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -19,13 +18,14 @@ import numpy as np
 from bayeswater.estimate.densities import Densities
 from bayeswater.inference.gaussian_full import FAR, STEEP, STRETCH_CELLS, FullJoint, in_order
 from bayeswater.inference.scoring import Joint
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 NEAR = 1000.0
 """Largest sum of |c_j w_jk| at which c may be put into the intercepts: log-odds are then rounded by 1e-13 at most."""
 
 
-@dataclass(frozen=True)
+@record
 class GaussianLine:
     """Weights (n_columns, n_classes) of distances from a center (n_columns,), and intercepts (n_classes,)."""
 
@@ -56,7 +56,7 @@ class GaussianLine:
         return products
 
 
-@dataclass(frozen=True)
+@record
 class LineJoint:
     """Log-joints but for a term that all classes have in common, of rows that lack no cell; `exact` has the others."""
 

@@ -17,7 +17,6 @@ that are there leave free is found once for each pattern of missing cells.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -26,13 +25,14 @@ from bayeswater.estimate.covariance import class_parts, expected_scale, pulled, 
 from bayeswater.estimate.densities import Densities
 from bayeswater.inference.gaussian_full import FullJoint, log_density, patterns, seen_cells, seen_directions
 from bayeswater.kernels.scatter import lengths_by_roots, part_of
+from bayeswater.records import record
 from bayeswater.statistics.moments import DIGITS_KEPT
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.scatter_without import WithoutRow, scatter_without, squares_without
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class BlendParts:
     """What some classes bring to a blend: weights (n,), locations (n, n_columns), and S_k with the pull of a prior."""
 
@@ -52,7 +52,7 @@ class BlendParts:
         return iter((self.count, self.location, self.matrix))
 
 
-@dataclass(frozen=True)
+@record
 class PartsWithout(ABC):
     """The parts of the classes, as each of some rows leaves them when it is taken out."""
 
@@ -143,7 +143,7 @@ ABOVE_ROUNDING = 1e-13
 """Share of their squares by which columns are widened where rounding leaves a matrix no root, and nothing lifts it."""
 
 
-@dataclass(frozen=True)
+@record
 class ReadAgain(PartsWithout):
     """Covariances of the classes read again without single rows."""
 
@@ -308,7 +308,7 @@ class ReadAgain(PartsWithout):
         return {}
 
 
-@dataclass(frozen=True)
+@record
 class SeenPart:
     """What some columns tell of the directions of all of them."""
 

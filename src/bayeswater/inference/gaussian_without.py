@@ -27,7 +27,6 @@ summed again without the row, where its rows are at hand.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -43,13 +42,14 @@ from bayeswater.inference.normal_joint import IndependentJoint, independent_join
 from bayeswater.kernels.remainders import ROUNDING, remainder
 from bayeswater.kernels.scatter import class_scatter, merged
 from bayeswater.kernels.threads import row_blocks
+from bayeswater.records import record
 from bayeswater.statistics.moments import DIGITS_KEPT
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class Moved:
     """Coordinates along the axes of a class of rows that had a part in it, and how they move its matrix: (n_rows,)."""
 
@@ -60,7 +60,7 @@ class Moved:
     degrees: Array
 
 
-@dataclass(frozen=True)
+@record
 class FullWithout:
     """Densities with a covariance between columns, ready to have single rows taken out."""
 
@@ -182,7 +182,7 @@ class FullWithout:
         return density, factor, least
 
 
-@dataclass(frozen=True)
+@record
 class ColumnsWithout(PartsWithout):
     """Densities of independent columns, and the sums they were read from, ready to have single rows taken out."""
 

@@ -16,7 +16,7 @@ A `Line` has log-odds that are linear in features of some columns, and what make
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -29,10 +29,11 @@ from bayeswater.inference.formula import Lookup
 from bayeswater.kernels.category_tables import sum_of_states
 from bayeswater.kernels.class_scores import add_to_rows
 from bayeswater.kernels.feature_sums import dense_times_weights, sparse_times_weights
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class CategoryJoint:
     """Log-probabilities of all states, (n_table_rows, n_classes), and the class prior."""
 
@@ -66,7 +67,7 @@ def with_unseen(log_likelihood: Array, start: Array) -> Array:
     return np.insert(log_likelihood, start[1:], 0.0, axis=0)
 
 
-@dataclass(frozen=True)
+@record
 class LinearJoint:
     """Finite weights (n_features, n_classes) and intercepts (n_classes,); beside them the count of infinite ones."""
 
@@ -168,7 +169,7 @@ def _finite(terms: Array) -> tuple[Array, Array | None]:
     return np.ascontiguousarray(np.where(infinite, 0.0, terms).T), np.ascontiguousarray(infinite.T, dtype=np.float64)
 
 
-@dataclass(frozen=True)
+@record
 class Line:
     """Features of some columns: names, weights (n_features, n_classes), intercepts (n_classes,), how to make them.
 

@@ -21,6 +21,7 @@ from bayeswater.errors import ResourceLimitError
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile as compile_tree
 from bayeswater.inference.network_joint import ClassJoint
+from bayeswater.records import record
 from bayeswater.statistics.parent_counts import Parents
 from bayeswater.typing import Array
 
@@ -123,7 +124,7 @@ CHUNK_FILLED = 2**16
 """Filled rows that are held at a time, about."""
 
 
-@dataclass(frozen=True)
+@record
 class Filled:
     """Some rows (a slice of those given), filled in: states (n_filled, n_columns), and the row of each."""
 
@@ -172,7 +173,7 @@ def filled(states: Array, gaps: Array, n_states: Array) -> Iterator[Filled]:
         first = end
 
 
-@dataclass(frozen=True)
+@record
 class DependenceNetwork:
     """Some columns, and the network of the class and these columns."""
 

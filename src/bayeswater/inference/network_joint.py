@@ -9,7 +9,6 @@ observed, and log P(evidence) is what is asked for: missing cells are summed ove
 probability that has underflowed.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +20,7 @@ from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.parent_cells import add_cells, draw_states, strides_of
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.networks.network import Network
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 JOINT_ROWS = 16_384
@@ -88,7 +88,7 @@ def sample_codes(network: Network, n_rows: int, streams: np.random.SeedSequence)
     return codes
 
 
-@dataclass(frozen=True)
+@record
 class ClassJoint:
     """A network whose first variable is the class; `shift` (n_classes,) is added to what it says of the classes."""
 

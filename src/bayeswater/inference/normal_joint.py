@@ -9,7 +9,6 @@ reached without dividing by zero.
 `IndependentJoint` is the same of densities whose variances were read for all columns together.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from scipy.special import gammaln
 
 from bayeswater.estimate.normal_parameters import GaussianParameters
 from bayeswater.kernels.independent_normals import gaussian_scores
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LOG_TWO_PI = np.log(2 * np.pi)
 
 
-@dataclass(frozen=True)
+@record
 class GaussianJoint:
     """Densities laid out for scoring; what is no normal density has inverse scale 0."""
 
@@ -95,7 +95,7 @@ def apply_spikes(log_likelihood: Array, off: Array, on: Array, log_prior: Array)
     log_likelihood[certain < certain.max(axis=1, keepdims=True)] = -np.inf
 
 
-@dataclass(frozen=True)
+@record
 class IndependentJoint:
     """Densities of single columns, and what they were read from."""
 

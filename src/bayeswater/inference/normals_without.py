@@ -19,7 +19,7 @@ What is left in either case, with missing cells, priors, empty classes and spike
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -43,6 +43,7 @@ from bayeswater.kernels.independent_normals import (
     scores_at,
 )
 from bayeswater.kernels.remainders import remainder
+from bayeswater.records import record
 from bayeswater.statistics.moments import DIGITS_KEPT, Moments, take_out
 from bayeswater.typing import Array
 
@@ -70,7 +71,7 @@ class Left(NamedTuple):
         return scatter / np.where(n > 0, n, 1.0)
 
 
-@dataclass(frozen=True)
+@record
 class NormalsWithout(ABC):
     """Moments of all classes, ready to have single rows taken out of them."""
 
@@ -167,7 +168,7 @@ class NormalsWithout(ABC):
         return likelihood, off, on
 
 
-@dataclass(frozen=True)
+@record
 class EpsilonWithout(NormalsWithout):
     """Variances that all have the same epsilon added: a share of the largest variance of a column."""
 
@@ -283,7 +284,7 @@ class EpsilonWithout(NormalsWithout):
         return likelihood
 
 
-@dataclass(frozen=True)
+@record
 class FloorWithout(NormalsWithout):
     """Variances with a floor of their column under them, and the densities while all rows are in."""
 

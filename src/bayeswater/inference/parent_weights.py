@@ -30,7 +30,6 @@ no room, though the counts have: they hold no column beside itself.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import xlogy
@@ -40,6 +39,7 @@ from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.log_space import log_ratio
 from bayeswater.kernels.remainders import ROUNDING, remainder
 from bayeswater.kernels.threads import row_blocks
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
@@ -154,7 +154,7 @@ def _step(n: Array, removed: Array) -> Array:
     return _nlogn(remainder(n, removed)) - _nlogn(n)
 
 
-@dataclass(frozen=True)
+@record
 class NaiveScores:
     """log P(y) + sum of log P(x_j | y) over the columns that are marked as `used` (n_columns,)."""
 

@@ -7,7 +7,6 @@ scored by AODE (`inference.super_parents`), and by naive Bayes where that has no
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -25,6 +24,7 @@ from bayeswater.inference.super_parents import SuperParents
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.super_parents import Slots, TriplePlaces, add_in_log_space, add_joints, pair_table
+from bayeswater.records import record
 from bayeswater.statistics.pair_counts import TripleCounts
 from bayeswater.typing import Array
 
@@ -38,7 +38,7 @@ Pair = tuple[int, int]
 """Two columns, the later one first, as triples are counted."""
 
 
-@dataclass(frozen=True)
+@record
 class SuperPairs:
     """Counts of triples as probabilities, and how often a pair must have been counted to be a parent."""
 

@@ -10,7 +10,6 @@ Joints are averaged in log space: with a thousand columns each of them is far be
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +35,7 @@ from bayeswater.inference.scoring import JointWithout
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.super_parents import sum_under_own_class, sum_under_parents
+from bayeswater.records import record
 from bayeswater.statistics.pair_counts import largest_domains
 from bayeswater.statistics.some_pairs import SomePairs
 from bayeswater.structure.mutual_information import mutual_information
@@ -45,7 +45,7 @@ CHUNK_TERMS = 2**19
 """Joints of all parents that are held at a time, about: with fewer, all tables are fetched again for too few rows."""
 
 
-@dataclass(frozen=True)
+@record
 class SuperParents:
     """Probabilities of pairs, and which columns may be parents and children: both (n_columns,).
 

@@ -13,7 +13,7 @@ the order of class and key, which is the same for every shift: a coarser histogr
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -104,8 +104,10 @@ def coarsened(cells: KeyCells, most: int) -> KeyCells:
     """Join neighbours until there are at most `most` buckets."""
     if len(cells.low) <= most:
         return cells
-    if len(cells.low) >= MANY and cells.code[-1] < SIDE_BY_SIDE and n_buckets(cells)[0] <= most:
-        return cells
+    if len(cells.low) >= MANY and cells.code[-1] < SIDE_BY_SIDE:
+        walk = _walk_of(cells)
+        if _n_buckets.serves(len(cells.low), *walk, use_loop=True) and _n_buckets(*walk)[0] <= most:
+            return cells
     bucket = np.sort(cells.low >> cells.shift, kind="stable")  # this sort merges what is in order: the classes
     further = least_shift(bucket, most)
     return _joined_neighbours(cells, cells.shift + further) if further else cells
@@ -124,9 +126,14 @@ def n_buckets(cells: KeyCells) -> tuple[int, int]:
     >>> n_buckets(KeyCells(2, np.array([0, 5, 1]), np.array([3, 5, 1]), np.array([0, 0, 1]), np.ones(3)))
     (2, 3)
     """
+    return _n_buckets(*_walk_of(cells))
+
+
+def _walk_of(cells: KeyCells) -> tuple[Any, ...]:
+    """Give what `_n_buckets` walks through: keys, where those of each class begin and end, and the shift."""
     n_classes = int(cells.code[-1]) + 1 if len(cells.code) else 0
     limits = np.searchsorted(cells.code, np.arange(n_classes + 1))
-    return _n_buckets(cells.low, cells.high, limits[:-1].copy(), limits[1:], cells.shift)
+    return cells.low, cells.high, limits[:-1].copy(), limits[1:], cells.shift
 
 
 @compiled

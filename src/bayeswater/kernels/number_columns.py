@@ -21,7 +21,7 @@ taken in the order of the rows, in blocks of a fixed number of them, wherever th
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -46,6 +46,7 @@ from bayeswater.kernels.sorted_column import (
     number_of_counts,
 )
 from bayeswater.kernels.threads import row_blocks
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 NEAR = 64
@@ -79,7 +80,7 @@ TINY_PRODUCT = 1e-250
 """A product of shares that is less is not multiplied further."""
 
 
-@dataclass(frozen=True)
+@record
 class LookedAt:
     """Rows that are looked at beforehand, in rising order, and the places of some of each class among them."""
 
@@ -110,7 +111,7 @@ def _spaced(places: Array, n: int) -> Array:
     return places[:: max(1, len(places) // n)]
 
 
-@dataclass(frozen=True)
+@record
 class Look:
     """What some numbers of a column tell: a shift, the buckets of their magnitudes, and the middle of each class."""
 
@@ -293,7 +294,7 @@ class _Distances:
             return weight, np.where(weight > 0, self.center + shift, 0.0), square - shift * total
 
 
-@dataclass(frozen=True)
+@record
 class SpreadColumn:
     """Numbers (n_rows,) in pieces, the classes of their rows, and what was found in reading them once."""
 
@@ -416,7 +417,7 @@ class _Buckets:
         return KeyCells(self.look.shift, key[first], key[last], code[first], last - first + 1)
 
 
-@dataclass(frozen=True)
+@record
 class NumberColumns:
     """The rows of some columns, and which of them are looked at beforehand."""
 

@@ -10,7 +10,7 @@ Each class is one stretch of memory, so its sums are sums of neighbours, too. Th
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 from math import log, pi
@@ -21,6 +21,7 @@ import numpy as np
 from bayeswater.kernels.compiling import compiled
 from bayeswater.kernels.key_cells import LARGEST, KeyCells, coarsened, keys_of, last_of, least_shift
 from bayeswater.kernels.threads import row_blocks
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 LOG_FACTORIALS = np.array([log(x) for x in accumulate(range(1, 1024), mul, initial=1)])
@@ -137,7 +138,7 @@ COMPARED = 1024
 """Neighbours that are compared, evenly spaced, to tell whether most numbers occur more than once."""
 
 
-@dataclass(frozen=True)
+@record
 class ClassOrder:
     """Rows in the order of their classes: which row is where, and how many there are of each class."""
 
@@ -165,7 +166,7 @@ class ClassOrder:
         return in_order
 
 
-@dataclass(frozen=True)
+@record
 class SortedColumn:
     """Numbers (n,), none of them missing, of classes that stand one after the other."""
 

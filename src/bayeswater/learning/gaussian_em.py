@@ -10,7 +10,6 @@ and a step costs the same however many there are.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from bayeswater.errors import ConvergenceWarning, warn_user
 from bayeswater.estimate.covariance import CovarianceReading
 from bayeswater.estimate.densities import Densities, read_densities
 from bayeswater.estimate.yardstick import Yardstick, yardstick
+from bayeswater.records import record
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.typing import Array
 
@@ -28,7 +28,7 @@ AT_REST = 1e-11
 """Largest move of a mean or covariance, in standard deviations of the columns, that ends the steps."""
 
 
-@dataclass(frozen=True)
+@record
 class Group:
     """Rows of one class that have the same cells, in scaled columns: root'root is their scatter."""
 

@@ -14,7 +14,6 @@ the rows (plus that of the prior); that is watched, and rounding that would let 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from bayeswater.inference.exact.junction_tree import compile as compile_tree
 from bayeswater.inference.exact.marginals import marginals
 from bayeswater.kernels.parent_cells import strides_of
 from bayeswater.learning.completions import Completions, impossible_rows
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import joint_counts
 from bayeswater.typing import Array
 
@@ -136,7 +136,7 @@ SLACK = 1e-9
 """Share of the likelihood by which a round may seem to fall: the rounding of a sum over many rows."""
 
 
-@dataclass(frozen=True)
+@record
 class EmFit:
     """Tables that EM came to, and its way there.
 

@@ -5,7 +5,6 @@ for each. Neither the order of the rows nor the number of threads matters to the
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from bayeswater.inference.gaussian_without import likelihood_without
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.inference.scoring import SCORING_ROWS
 from bayeswater.kernels.threads import one_blas_thread, ordered_map, row_blocks
+from bayeswater.records import record
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array
@@ -27,7 +27,7 @@ SAME_LOSS = 1e-12
 """Losses that differ by no more than this share of their size are equal."""
 
 
-@dataclass(frozen=True)
+@record
 class LossSums:
     """Losses of candidates over some rows, and whether any row could be scored."""
 
@@ -46,7 +46,7 @@ class LossSums:
         return self.candidates[int(best[0])] if len(best) else CANDIDATES[-1]
 
 
-@dataclass(frozen=True)
+@record
 class LeftOutRows:
     """Counted rows, the weight that leaving each out takes away, their own, and the log class prior without each."""
 

@@ -8,7 +8,7 @@ be better than a parameter costs; those of the best graph are the likeliest in t
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from time import perf_counter
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 from bayeswater.estimate.dirichlet import conditional_table
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.learning.network_em import Expectation, fit_by_em
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import joint_counts
 from bayeswater.structure.hill_climbing import Parents
 from bayeswater.structure.knowledge import Knowledge
@@ -57,7 +58,7 @@ Searching = Callable[[LocalScores, Parents, bool], Search]
 """Searches for a graph, given what to count, where to begin, and whether a climb is enough."""
 
 
-@dataclass(frozen=True)
+@record
 class StructuralEm:
     """What structural EM found.
 
@@ -71,7 +72,7 @@ class StructuralEm:
     rounds: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Estimated:
     """A graph with its tables, smoothed, and its score by what is known, which is that of the likeliest tables."""
 
@@ -81,7 +82,7 @@ class Estimated:
     score: float
 
 
-@dataclass(frozen=True)
+@record
 class Problem:
     """Rows with missing cells, and what graphs are scored by.
 

@@ -12,7 +12,7 @@ counted rows: where a class prior was given, scores are turned into those under 
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 from typing import Any
 
@@ -37,6 +37,7 @@ from bayeswater.limits import require_table_bytes
 from bayeswater.markup import paragraphs
 from bayeswater.models.held_out import Fold, kinds_of
 from bayeswater.models.streaming.passes import Examples, Pass, Passes, Piece, plus, run_passes, side_by_side
+from bayeswater.records import record
 from bayeswater.statistics.statistic import spread
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
@@ -48,7 +49,7 @@ REVIEWED_ROWS = 2**14
 """Kinds of rows whose leave-one-out scores are kept to calibrate by, at most."""
 
 
-@dataclass(frozen=True)
+@record
 class LeaveOneOut:
     """Scores of counted rows, each against the sums without it, and how good they are.
 
@@ -89,7 +90,7 @@ class LeaveOneOut:
         return paragraphs([str(self)])
 
 
-@dataclass(frozen=True)
+@record
 class Review:
     """How well rows are predicted, and the scores of their kinds in the order of `key`."""
 
@@ -202,7 +203,7 @@ TRIAL_FOLDS = 2
 """Folds by which the effect of the map is measured."""
 
 
-@dataclass(frozen=True)
+@record
 class Priors:
     """Log class prior of the scores (n_classes,), and that of the counted rows, of which leave-one-out tells."""
 
@@ -216,7 +217,7 @@ class Priors:
         return np.subtract(self.counted, self.scored, out=np.zeros(len(self.scored)), where=is_possible)
 
 
-@dataclass(frozen=True)
+@record
 class Calibration:
     """A map that was learned, ready to correct the log-probabilities of a model."""
 

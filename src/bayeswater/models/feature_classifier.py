@@ -5,7 +5,7 @@ weight for each class, rows are scaled to length 1, and log-ratios are those of 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ from bayeswater.models.settings import (
 )
 from bayeswater.models.weighing import WeighsTerms
 from bayeswater.models.weighing_words import WordReview
+from bayeswater.records import record
 from bayeswater.statistics.feature_sums import FeatureSums
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.statistics.sums import Sums
@@ -208,7 +209,7 @@ def _words(n_columns: int) -> Variable:
     return Variable.of_codes(FEATURES, n_columns, frozenset({n_columns - 1}))
 
 
-@dataclass(frozen=True)
+@record
 class WeighedFeatureJoint:
     """Log-scores of rows of features, by the weights of words."""
 
@@ -224,7 +225,7 @@ class WeighedFeatureJoint:
         return self.weighted.of({FEATURES: as_text(block)}, use_loop)
 
 
-@dataclass(frozen=True)
+@record
 class WeighedFeatureTerms(FeatureTerms):
     """What features add to each class in rows of length 1; what any row adds is shared by x_j^2, whose sum is 1."""
 

@@ -1,7 +1,6 @@
 """`GaussianNB`: a normal density for each class and column."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -35,6 +34,7 @@ from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import column_priors, require_missing_rule
 from bayeswater.models.weighing import WeighsOneLaw
+from bayeswater.records import record
 from bayeswater.statistics.moments import Moments
 from bayeswater.statistics.sums import Sums
 from bayeswater.typing import Array, is_number
@@ -260,7 +260,7 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
         return np.exp(self._joint().log_prior)
 
 
-@dataclass(frozen=True)
+@record
 class SmoothedBlock(NormalBlock):
     """Normal columns to whose variances one share of the largest is added."""
 

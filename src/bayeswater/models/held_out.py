@@ -10,7 +10,6 @@ each class: every class is spread over the folds. Equal rows share their assignm
 as w equal ones. Of more rows the first fold alone is scored, which is enough of them then.
 """
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,6 +20,7 @@ from bayeswater.data.reading.raw_table import RawTable, read_raw
 from bayeswater.data.reading.row_hashes import hashed, row_hashes, state_words
 from bayeswater.data.weights import CountedRows, inconsistent_lengths, take_rows
 from bayeswater.models.streaming.passes import Examples, Pass, Passes, Piece
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 FOLDS = 3
@@ -30,7 +30,7 @@ CROSS_FITTED_ROWS = 5000
 """Rows up to which every fold is scored in turn; a third of more rows settles a calibration well enough."""
 
 
-@dataclass(frozen=True)
+@record
 class CellsOf:
     """A function of a table: the columns of it by whose cells its rows are assigned to folds."""
 
@@ -51,7 +51,7 @@ class CellsOf:
         return raw.hashes[self.columns]
 
 
-@dataclass(frozen=True)
+@record
 class Folds:
     """Which share of each kind of rows is in which fold; without kinds, rows are assigned by their hash alone."""
 
@@ -71,7 +71,7 @@ class Folds:
         return self.share[np.searchsorted(self.kind, _kinds(hashes, y)[0])]
 
 
-@dataclass(frozen=True)
+@record
 class Fold:
     """The rows of one fold that are held out, or of the others that choose."""
 
@@ -121,7 +121,7 @@ def count_kinds(cells: CellsOf, piece: Piece) -> "KindCounts":
     return KindCounts(*_kinds(cells.hashes(X, y), y), times).by_kind()
 
 
-@dataclass(frozen=True)
+@record
 class KindCounts:
     """Kinds of equal rows, the hash of their class, and how many there are, until they are too many to list."""
 

@@ -4,9 +4,11 @@ A file and a command bring in the model that they need, and no other.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from typing import Any
+
+from bayeswater.records import record
 
 HOMES = {
     "GaussianNB": "models.gaussian_nb",
@@ -42,7 +44,7 @@ def class_of(name: str) -> type[Any]:
     return found
 
 
-@dataclass(frozen=True)
+@record
 class Rung:
     """A kind of model: the name of its class, and what it is given beyond the defaults.
 

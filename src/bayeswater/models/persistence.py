@@ -6,7 +6,7 @@ is data alone: its kind is looked up in the closed list `KINDS`, and all that it
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from reprlib import repr as shortened
@@ -41,6 +41,7 @@ from bayeswater.models.stored.values import (
     read_words,
 )
 from bayeswater.models.weighing import WeighsTerms, shapes_of_texts
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import FAMILIES, PAIRS, ColumnGroups
 from bayeswater.statistics.feature_sums import BinaryCounts, FeatureSums
@@ -62,7 +63,7 @@ GAUSSIAN = FIELDS | {"calibration", "shrinkage"}
 """What the document of Gaussian classes says: with it, what shrinkage its first fit chose."""
 
 
-@dataclass(frozen=True)
+@record
 class Kind:
     """A kind of model: the sums of its columns, what its document says, and its groups of sums."""
 

@@ -7,7 +7,6 @@ from inspect import cleandoc
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from bayeswater.data.frames import given_names, is_frame, library_of
 from bayeswater.data.labels import declared_classes
@@ -179,6 +178,12 @@ def column_place(column: Any, names: Sequence[str], parameter: str) -> int:
     return list(names).index(name)
 
 
+def _validate_data(estimator: Any, X: Any, *, reset: bool) -> None:
+    from sklearn.utils.validation import validate_data  # networks, which have settings, too, do without scikit-learn
+
+    validate_data(estimator, X, reset=reset, skip_check_array=True)  # takes its time to look for names
+
+
 def note_columns(estimator: Any, X: Any) -> str | None:
     """Remember number and names of the columns, as scikit-learn does; tell whose frames the model is to give back."""
     names = list(given_names(X)) if is_frame(X) else []
@@ -188,7 +193,7 @@ def note_columns(estimator: Any, X: Any) -> str | None:
         estimator.n_features_in_ = X.shape[1]
         vars(estimator).pop("feature_names_in_", None)
     else:
-        validate_data(estimator, X, skip_check_array=True)  # takes its time to look for them
+        _validate_data(estimator, X, reset=True)
     vars(estimator).pop("read_as_", None)  # who reads a file says so afterwards
     return library_of(X)
 
@@ -216,7 +221,7 @@ def require_names(estimator: Any, X: Any) -> None:
         if known is not None and is_frame(X) and list(given_names(X)) == known.tolist():
             return  # as almost always
         try:
-            validate_data(estimator, X, reset=False, skip_check_array=True)
+            _validate_data(estimator, X, reset=False)
         except ValueError as error:
             raise SchemaError(str(error)) from None
 

@@ -11,7 +11,7 @@ trace of the rows they were learned from: they are marked as stale, until `refre
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -43,6 +43,7 @@ from bayeswater.models.calibrating import REVIEWED_ROWS, review_of_folds, review
 from bayeswater.models.held_out import Fold, kinds_of
 from bayeswater.models.streaming.passes import Batches, Passes, run_passes
 from bayeswater.models.weighing_words import WordReview, stale_words
+from bayeswater.records import record
 from bayeswater.statistics.statistic import spread
 from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.statistics.text_sums import TextSums
@@ -62,7 +63,7 @@ LEAST_ROWS = 1000
 """Rows that are looked at however wide they are."""
 
 
-@dataclass(frozen=True)
+@record
 class TermReview:
     """Terms of kinds of rows, each left out, with the key of each kind; those of the `most` least keys are kept."""
 

@@ -5,7 +5,6 @@ division into pieces do not matter, and memory is bounded. How many different wo
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,6 +21,7 @@ from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.models.calibrating import row_keys
 from bayeswater.models.held_out import kinds_of
+from bayeswater.records import record
 from bayeswater.statistics.statistic import spread
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.statistics.text_sums import TextSums
@@ -31,7 +31,7 @@ MOST_TEXTS = 100_000
 """Kinds of rows whose words are kept, at most."""
 
 
-@dataclass(frozen=True)
+@record
 class WordReview:
     """Words of kinds of rows, by text, with the class, weight and key of each kind; those of least keys are kept."""
 

@@ -1,18 +1,18 @@
 """`NetworkTables`: a classifier's Bayesian network as plain values, the class its first variable."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 StateShares = tuple[str, Sequence[Any], Array]
 """Name of a column, its states, and P(state | class) (n_states, n_classes)."""
 
 
-@dataclass(frozen=True)
+@record
 class NetworkTables:
     """A Bayesian network as plain values.
 

@@ -10,7 +10,7 @@ refused.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ import numpy as np
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.limits import require_table_axes, require_table_bytes
+from bayeswater.records import record
 from bayeswater.typing import Array, is_number
 
 EXACT = 1e-12
@@ -146,7 +147,7 @@ class Conditional(ABC):
         """Count the free parameters."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Table(Conditional):
     """Probabilities, one for each state of the parents and of the variable."""
 
@@ -172,7 +173,7 @@ class Table(Conditional):
     __hash__ = None  # type: ignore[assignment]
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Deterministic(Conditional):
     """A rule: the state of the variable follows from those of its parents.
 

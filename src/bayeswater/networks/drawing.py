@@ -4,7 +4,6 @@ In SVG, parents stand above children, and in each node a bar shows the probabili
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from xml.sax.saxutils import escape
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from bayeswater.data.display_width import display_width, on_one_line, shortened
 from bayeswater.networks.layout import centres, layered, ordered_rows
+from bayeswater.records import record
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
 
@@ -38,7 +38,7 @@ STYLE = (
 )
 
 
-@dataclass(frozen=True)
+@record
 class NodeLine:
     """One line in a node: a state and its probability, how many more there are, or the mean of a number."""
 
@@ -47,7 +47,7 @@ class NodeLine:
     is_faint: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Box:
     """What is written in a node."""
 
@@ -115,7 +115,7 @@ def state_label(state: object) -> str:
     return shortened(on_one_line(str(state)), MOST_LABEL)
 
 
-@dataclass(frozen=True)
+@record
 class Places:
     """Where the nodes of a graph are drawn, and its edges.
 

@@ -16,13 +16,13 @@ solves exactly. Layers are gone through up and down until they come to rest.
 
 from bisect import bisect_right, insort
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, sqrt
 
 import numpy as np
 
 from bayeswater.data.weights import evenly_spaced
+from bayeswater.records import record
 from bayeswater.structure.dag import Dag, reached, skeleton
 
 LEAST_WIDTH = 6
@@ -30,7 +30,7 @@ WIDTH_OF_ROOT = 1.5
 """A layer has no more nodes than this many times the root of their number, where that can be."""
 
 
-@dataclass(frozen=True)
+@record
 class Layers:
     """Vertices in layers: nodes 0 .. n_nodes - 1, then bends.
 

@@ -6,13 +6,13 @@ themselves (`place`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.networks.network import Network
 from bayeswater.networks.regressions import Regressions
+from bayeswater.records import record
 from bayeswater.structure.dag import Dag
 
 
@@ -27,7 +27,7 @@ def require_numbers_below(dag: Dag, numbers: frozenset[int]) -> None:
             )
 
 
-@dataclass(frozen=True)
+@record
 class MixedCore:
     """Graph of all nodes, network of those with states, regressions of those that are numbers."""
 

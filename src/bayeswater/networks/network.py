@@ -7,18 +7,19 @@ It holds variables, a graph of their names, and for each variable how it depends
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Self
 
 from bayeswater.data.variable import Variable
 from bayeswater.errors import NormalisedTableWarning, ParameterError, warn_user
 from bayeswater.networks.conditionals import Conditional
+from bayeswater.records import record
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class Network:
     """Variables, their graph, and what each is given its parents; made by `Network.of`, which checks all of it.
 

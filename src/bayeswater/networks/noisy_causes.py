@@ -5,7 +5,6 @@ They need a few numbers for each parent on its own, where a table needs some for
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,10 +19,11 @@ from bayeswater.networks.conditionals import (
     require_room,
 )
 from bayeswater.noisy_max import noisy_max_table, noisy_or_table
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class NoisyOr(Conditional):
     """Causes that each bring the effect about on their own, and a leak where none is there.
 
@@ -183,7 +183,7 @@ class NoisyOr(Conditional):
         return 1 + sum(len(strength) if isinstance(strength, Mapping) else 1 for strength in given)
 
 
-@dataclass(frozen=True)
+@record
 class NoisyMax(Conditional):
     """Causes that each bring the variable to some state on their own; the strongest of these states is what it is in.
 
@@ -363,7 +363,7 @@ def _rows(given: Any, variable: Variable, parents: Parents, where: str) -> Array
     return table if parents else table[None]
 
 
-@dataclass(frozen=True)
+@record
 class NoisyAnd(Conditional):
     """Conditions that all have to be met, each with a probability of its own.
 

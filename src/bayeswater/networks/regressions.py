@@ -6,7 +6,7 @@ d the configuration of the discrete parents, x the numeric ones. A variance of 0
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 from typing import Any
 
@@ -15,10 +15,11 @@ import numpy as np
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.limits import require_table_axes, require_table_bytes
+from bayeswater.records import record
 from bayeswater.typing import Array, is_number
 
 
-@dataclass(frozen=True)
+@record
 class LinearGaussian:
     """A number that is normal around a linear function of its numeric parents.
 
@@ -60,7 +61,7 @@ class LinearGaussian:
             raise ParameterError(f"variance is {self.variance!r}; give a number from 0 on")
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Regressions:
     """Regressions of one number, with an axis for each discrete parent.
 

@@ -1,7 +1,6 @@
 """`GaussianDisplay`: Gaussian classes on a plane: points, ellipses, and the boundary between the classes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +10,7 @@ from bayeswater.errors import DataError, ParameterError
 from bayeswater.models.gaussian_classifier import GaussianClassifier
 from bayeswater.plots.canvas import GREY, colour_of, legible, marker_of, new_axes, plain, tint_of
 from bayeswater.plots.plane import ActionRule, Plane, boundary_lines, coordinates, names_of, plane_of, seen_classes
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 SIGMAS = (1.0, 2.0, 3.0)
@@ -23,7 +23,7 @@ FEWEST_STEPS = 10
 """Steps of the grid below which a boundary would be no line any more."""
 
 
-@dataclass(frozen=True)
+@record
 class Regions:
     """Which action is taken where, on a grid, and the lines between the actions."""
 
@@ -34,7 +34,7 @@ class Regions:
     boundary: list[Array]  # lines (n, 2)
 
 
-@dataclass(frozen=True)
+@record
 class Points:
     """Rows as points of the plane, and the codes of their classes."""
 

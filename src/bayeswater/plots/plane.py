@@ -15,7 +15,6 @@ the line is still where it should be.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,12 +26,13 @@ from bayeswater.data.reading.matrix_reading import read_dense
 from bayeswater.decision.loss import Loss
 from bayeswater.errors import ParameterError, SchemaError
 from bayeswater.models.gaussian_classifier import GaussianClassifier
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 DISCRIMINANT = "discriminant"
 
 
-@dataclass(frozen=True)
+@record
 class Plane:
     """Two directions in the space of the columns, and where the plane lies."""
 
@@ -155,7 +155,7 @@ def _place(names: Sequence[str], column: Any) -> int:
     )
 
 
-@dataclass(frozen=True)
+@record
 class ActionRule:
     """How log-probabilities of classes become scores of actions."""
 

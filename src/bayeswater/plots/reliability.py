@@ -1,19 +1,19 @@
 """`ReliabilityDisplay`: how often what is given some probability comes true, for two classes or for many."""
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from bayeswater.decision.calibration_metrics import reliability_table
 from bayeswater.plots.canvas import GREY, Display, draw_curve, draw_reference, new_axes, plain
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 MOST_COLOURED = 4
 """Of more classes the worst calibrated ones have a colour, and the others are grey."""
 
 
-@dataclass(frozen=True)
+@record
 class ClassReliability:
     """Bins of one class, or of the predicted class."""
 

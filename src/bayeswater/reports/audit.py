@@ -10,7 +10,7 @@ It tells how the model comes to treat groups differently, and neither why they d
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ from bayeswater.errors import BayesError, DataError, ParameterError, SchemaError
 from bayeswater.kernels.class_scores import first_of_largest
 from bayeswater.markup import Safe, html_table, markup, paragraphs
 from bayeswater.phrases import Language
+from bayeswater.records import record
 from bayeswater.reports.sentences import sentences
 from bayeswater.typing import Array
 
@@ -55,7 +56,7 @@ SIDE_BY_SIDE = 4
 """Columns that a sentence names, and groups that stand beside each other in text."""
 
 
-@dataclass(frozen=True)
+@record
 class GroupAudit:
     """One group.
 
@@ -79,7 +80,7 @@ class GroupAudit:
     prior_part: float = 0.0
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Audit:
     """How a classifier does in each group of rows; it can be printed.
 
@@ -308,7 +309,7 @@ def audit(
     return Audit(rows.name, chosen, tuple(found), float(rows.weight.sum()), tuple(notes), lang, library_of(X))
 
 
-@dataclass(frozen=True)
+@record
 class AuditedRows:
     """Rows whose class is known, with their groups."""
 
@@ -374,7 +375,7 @@ def _cells(values: Any) -> list[Any]:
     return [cell.item() if isinstance(cell, np.generic) else cell for cell in cells]
 
 
-@dataclass(frozen=True)
+@record
 class FiguresOf:
     """The figures of any rows."""
 
@@ -423,7 +424,7 @@ def _size(found: Measured) -> Measured:
     return found if found.value >= 0 else Measured(-found.value, -found.high, -found.low)
 
 
-@dataclass(frozen=True)
+@record
 class ColumnParts:
     """What each column adds to the log-odds of the class in some rows, with the notes that belong to it."""
 

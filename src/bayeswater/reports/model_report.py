@@ -1,7 +1,7 @@
 """A report of a model as one HTML file: what was read, how good it is, what it learned, six rows, groups, warnings."""
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,7 @@ from bayeswater.markup import Safe, bar, html_table
 from bayeswater.models.comparing.compare import compare
 from bayeswater.models.streaming.answering import cell_names
 from bayeswater.phrases import Language, translated
+from bayeswater.records import record
 from bayeswater.reports.audit import audit
 from bayeswater.reports.independent import INDEPENDENT
 from bayeswater.reports.page import figures, note, page, scrolled, section, shaded, subsection
@@ -43,7 +44,7 @@ OF_EACH = 2
 """Rows of each kind that are explained."""
 
 
-@dataclass(frozen=True)
+@record
 class ReportedRows:
     """Rows of an Arrow table whose class is known to a model, and what the report is to say of them.
 

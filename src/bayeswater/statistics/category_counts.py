@@ -10,7 +10,7 @@ Codes are laid out column by column where kernels look at several columns of a r
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 from typing import Any, Self
@@ -27,6 +27,7 @@ from bayeswater.kernels.parent_cells import cells_of, strides_of
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import block_map, ordered_map, row_blocks
 from bayeswater.limits import require_table_axes, require_table_bytes
+from bayeswater.records import record
 from bayeswater.statistics.statistic import Statistic, spread
 from bayeswater.typing import Array
 
@@ -124,7 +125,7 @@ def family_counts(
     return tuple(joint_counts(codes, own, shape, weight) for own, shape in zip(families, shapes, strict=True))
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class CategoryCounts(Statistic):
     """Counts (n_table_rows, n_classes) of the states of all columns, one after the other."""
 

@@ -4,7 +4,7 @@ It adds and subtracts group by group, and only to sums of the same plan.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 from bayeswater.data.reading.column_plan import ColumnPlan, spelled
@@ -12,6 +12,7 @@ from bayeswater.data.reading.number_table import bin_labels
 from bayeswater.data.reading.truth_style import WordStyle
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import StatisticsError
+from bayeswater.records import record
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
 
@@ -22,7 +23,7 @@ FAMILIES = "families"
 """Name of the group of sums that counts every column with its parents; files have it."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class ColumnGroups(Statistic):
     """Statistics by the name of their group, and the plan of the columns in them."""
 

@@ -1,6 +1,5 @@
 """`CountTotals`: weight and sum of every column of counts within every class; and `WholeSums`, of any numbers."""
 
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -9,11 +8,12 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import DenseTable
 from bayeswater.data.weights import EXACT
 from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.records import record
 from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class CountTotals(ColumnStatistic):
     """Weight of the cells that are there, and their sum: (n_classes, n_columns) each.
 
@@ -62,7 +62,7 @@ class CountTotals(ColumnStatistic):
         return self.weight.sum(axis=0), self.total.sum(axis=0)
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class WholeSums(ColumnStatistic):
     """Weights of the cells that are counts and of those that are not, sum of the counts and of log x!.
 

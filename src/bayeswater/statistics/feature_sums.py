@@ -6,7 +6,7 @@ a feature weigh little beside those that have it, so absence is then counted for
 features need that: only where over four digits of it have cancelled are cells looked at again.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Self
 
@@ -20,6 +20,7 @@ from bayeswater.kernels.feature_sums import add_sparse_rows, class_feature_sums,
 from bayeswater.kernels.remainders import ROUNDING, remainder
 from bayeswater.kernels.threads import BLOCK_ROWS, block_map, ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
+from bayeswater.records import record
 from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
@@ -34,7 +35,7 @@ Part = tuple[int, Array]
 """A class, and some of its rows."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class FeatureSums(ColumnStatistic):
     """Sums (n_classes, n_features): int64 for whole data and weights, else float64."""
 
@@ -146,7 +147,7 @@ BLOCK_CELLS = 2**20
 """Cells of rows that are looked at together."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class BinaryCounts(ColumnStatistic):
     """Counts of presence (n_classes, n_features) and of observation.
 

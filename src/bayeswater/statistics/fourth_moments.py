@@ -9,18 +9,19 @@ the fourth sums. So what remains of them is looked at by itself. Of pairs nothin
 the geometric mean of those of the two columns.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
 
 from bayeswater.kernels.scatter import merged_higher, shifted_higher
+from bayeswater.records import record
 from bayeswater.statistics.moments import DIGITS_KEPT, LostDigits
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class FourthMoments(Scatter):
     """Moments up to the fourth, (n_classes, n_columns, n_columns) each; no cell may be missing."""
 

@@ -13,7 +13,7 @@ outermost limits mirror the inner ones of the outermost stretches.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Self
 
@@ -24,11 +24,12 @@ from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.key_cells import KeyCells, joined, numbers_of
 from bayeswater.kernels.threads import ordered_map
+from bayeswater.records import record
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class Occupied:
     """Stretches in rising order, with the weight of the rows in each: (n,) arrays.
 
@@ -82,7 +83,7 @@ PROBED = 2 * MOST_BUCKETS
 """Numbers of its largest class, evenly spread, by which the search for the shift of a column begins."""
 
 
-@dataclass(frozen=True)
+@record
 class ColumnHistogram:
     """The cells of one column, in the order of its buckets."""
 
@@ -122,7 +123,7 @@ class ColumnHistogram:
         return flat.astype(self.count.dtype).reshape(n_groups, self.n_classes)
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class KeyCounts(Statistic):
     """Counts (n_cells,) of the cells that occur, column by column: int64, or float64 for fractional weights.
 

@@ -10,7 +10,7 @@ Subtraction cancels digits. Where more than eight would be lost it is refused, a
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Self
 
@@ -24,6 +24,7 @@ from bayeswater.kernels.moments import LEAST, class_moments, gone_squares, squar
 from bayeswater.kernels.number_columns import NumberColumns
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import block_map, ordered_map, row_blocks
+from bayeswater.records import record
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
@@ -36,7 +37,7 @@ class LostDigits(StatisticsError):
     """A subtraction of moments that would lose more than eight digits."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Moments(ColumnStatistic):
     """First and second moments, in float64.
 

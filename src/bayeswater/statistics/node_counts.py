@@ -6,7 +6,7 @@ all trees; trees of other splits have other nodes, and their counts cannot be co
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.threads import ordered_map
+from bayeswater.records import record
 from bayeswater.statistics.statistic import Statistic
 from bayeswater.typing import Array
 
@@ -24,7 +25,7 @@ MANY_ROUNDINGS = 1e-9
 """Share by which sums of the same weights may differ, in another order and after rows have come and gone."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class NodeCounts(Statistic):
     """Weight of the rows of a class in a leaf, for every class and leaf that met: float64.
 

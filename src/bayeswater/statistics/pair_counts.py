@@ -9,7 +9,7 @@ forecast before a row is counted.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -36,12 +36,13 @@ from bayeswater.kernels.pair_counts import (
 )
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.limits import require_table_bytes
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import CategoryCounts, code_kind, columnwise_codes
 from bayeswater.statistics.statistic import Statistic, spread
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class PairCounts(Statistic):
     """Counts of single columns and of pairs: int64, or float64 for fractional weights.
 
@@ -235,7 +236,7 @@ def shared_slots(old: Variable, new: Variable) -> tuple[Array, Array]:
     return np.append(mine, old.n_states), np.append(theirs, new.n_states)
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class TripleCounts(PairCounts):
     """Counts of columns, pairs and triples: int64, or float64 for fractional weights.
 

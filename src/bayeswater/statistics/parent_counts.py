@@ -14,7 +14,7 @@ class; so those of the first parents alone, for any number of them, are stretche
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from math import prod
@@ -31,13 +31,14 @@ from bayeswater.kernels.parent_cells import number_configurations
 from bayeswater.kernels.remainders import ROUNDING
 from bayeswater.kernels.threads import ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import CategoryCounts, code_kind, columnwise_codes
 from bayeswater.statistics.pair_counts import named_state, shared_slots
 from bayeswater.statistics.statistic import Statistic, spread
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class ParentCells:
     """Cells in the order of the parents' slots, the first parent leading, and then of the column's own.
 
@@ -181,7 +182,7 @@ BLOCK_ROWS = 2**20
 Parents = tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class ParentCounts(Statistic):
     """Cells of all families, one after the other; those of column x from ``start[x]`` up to ``start[x + 1]``.
 

@@ -15,7 +15,7 @@ n - 1 at most: directions beyond that are empty for certain, and are cleared.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Self
 
@@ -28,6 +28,7 @@ from bayeswater.kernels.moments import LEAST, gone_squares
 from bayeswater.kernels.scatter import class_scatter, merged
 from bayeswater.kernels.threads import BLOCK_ROWS, one_blas_thread, ordered_map, row_blocks
 from bayeswater.limits import require_table_bytes
+from bayeswater.records import record
 from bayeswater.statistics.moments import DIGITS_KEPT, LostDigits
 from bayeswater.statistics.statistic import ColumnStatistic
 from bayeswater.typing import Array
@@ -76,7 +77,7 @@ BLOCK_CELLS = 2**22
 """Cells of the largest block: 32 megabytes of float64."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Scatter(ColumnStatistic):
     """First and second moments of all columns together, in float64.
 

@@ -10,18 +10,17 @@ Where cells are missing it holds for every pair of columns with the weight of th
 `Scatter.complete` does it: a column in which the class has no value left takes mean and variance of all classes.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.scatter import lengths_by_roots
+from bayeswater.records import record
 from bayeswater.statistics.moments import take_out
 from bayeswater.statistics.scatter import Scatter, possible_scatter
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class WithoutRow:
     """Sums of the own class of each of n rows, without the row, as of rows that lack no cell."""
 

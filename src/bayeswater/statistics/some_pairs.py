@@ -9,7 +9,7 @@ of each is that of missing cells.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -20,6 +20,7 @@ from bayeswater.data.reading.coded_table import CodedTable
 from bayeswater.data.variable import Schema
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.pair_counts import count_listed_pairs
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import CategoryCounts, columnwise_codes
 from bayeswater.statistics.pair_counts import PairCounts, named_state
 from bayeswater.typing import Array
@@ -50,7 +51,7 @@ def n_bytes_of(partners: Partners, n_states: Array, n_classes: int) -> int:
     return 8 * n_classes * int(_cells_before(partners, n_states + 1)[-1])
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class SomePairs(PairCounts):
     """Counts of single columns, and of some pairs (n_pair_cells, n_classes); see `of_pair`.
 

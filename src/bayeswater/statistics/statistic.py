@@ -6,7 +6,7 @@ label. It is frozen: ``a + b`` and ``a - b`` are new statistics.
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -16,13 +16,14 @@ from bayeswater.data.matrix import column_name
 from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.remainders import ROUNDING
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 DOMAINS = frozenset({"classes", "names", "schema", "vocabulary", "parents", "partners"})
 """Fields of statistics that say what they are sums over; all others are arrays."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Statistic(ABC):
     """Sums over rows, for each class."""
 
@@ -165,7 +166,7 @@ class Statistic(ABC):
         return f"{name} of class {self.classes.states[place[0]]!r}"
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class ColumnStatistic(Statistic):
     """Sums of the columns of a matrix: arrays (n_classes, n_columns), or (n_classes, 1) where all columns agree."""
 

@@ -11,7 +11,7 @@ end is known, some row has been that far.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Generic, Self, TypeVar
 
 import numpy as np
@@ -20,11 +20,12 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.remainders import ROUNDING
+from bayeswater.records import record
 from bayeswater.statistics.statistic import Statistic, spread
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class ClassCounts(Statistic):
     """Rows of every class: int64, or float64 where weights are fractions.
 
@@ -56,7 +57,7 @@ Ends = Mapping[str, float]
 """Numbers by the names of columns."""
 
 
-@dataclass(frozen=True)
+@record
 class SeenRanges:
     """The least and the largest number of columns, as far as they are known.
 
@@ -140,7 +141,7 @@ def _outermost(outer: Callable[[float, float], float], mine: Ends, theirs: Ends)
 Part = TypeVar("Part", bound=Statistic)
 
 
-@dataclass(frozen=True)
+@record
 class Sums(Generic[Part]):
     """Class counts N_k and, for each class, the sums of the columns.
 

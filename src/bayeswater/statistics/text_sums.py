@@ -5,7 +5,7 @@ or not (Bernoulli), or weighed by their rarity (tf-idf) after the fit. Each batc
 aligned by word before they are added, so that the words of one batch need not be known in another.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -17,13 +17,14 @@ from bayeswater.data.variable import Variable
 from bayeswater.errors import StatisticsError
 from bayeswater.kernels.remainders import ROUNDING
 from bayeswater.limits import require_table_bytes
+from bayeswater.records import record
 from bayeswater.statistics.feature_sums import sum_features
 from bayeswater.statistics.statistic import Statistic, spread
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class TextSums(Statistic):
     """Sums of a column of text: int64 for whole weights, else float64."""
 

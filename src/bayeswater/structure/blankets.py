@@ -38,6 +38,7 @@ from itertools import chain, combinations
 import numpy as np
 
 from bayeswater.kernels.remainders import ROUNDING
+from bayeswater.records import record
 from bayeswater.structure.equivalence import PartlyDirected
 from bayeswater.structure.independence import ROWS_FOR_A_CELL, PairTest
 from bayeswater.structure.knowledge import Knowledge
@@ -288,7 +289,7 @@ NEAR = (*BLANKETS, "hpc")
 """All of them."""
 
 
-@dataclass(frozen=True)
+@record
 class Surroundings:
     """Blankets, and the neighbours among them."""
 

@@ -8,7 +8,6 @@ of a node stand is kept: it is the order of the axes of its table.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 from typing import Any, Self
@@ -16,6 +15,7 @@ from typing import Any, Self
 from bayeswater.data.frames import write_frame
 from bayeswater.errors import ParameterError, nearest_names
 from bayeswater.markup import html_table
+from bayeswater.records import record
 from bayeswater.structure.notation import quoted, read_edges
 
 Nodes = frozenset[int]
@@ -24,7 +24,7 @@ CYCLE_SHOWN = 20
 """Nodes of a cycle that an error names."""
 
 
-@dataclass(frozen=True)
+@record
 class Dag:
     """A directed acyclic graph.
 
@@ -260,7 +260,7 @@ def _checked_name(name: Any) -> str:
     return name
 
 
-@dataclass(frozen=True)
+@record
 class UndirectedGraph:
     """A graph without directions: the neighbours of every node.
 

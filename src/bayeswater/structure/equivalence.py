@@ -13,7 +13,6 @@ other in others. A graph that directs all of them and has no new v-structure is 
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 from bayeswater.data.frames import write_frame
 from bayeswater.errors import ParameterError, nearest_names
 from bayeswater.markup import preformatted
+from bayeswater.records import record
 from bayeswater.structure.dag import Dag, Nodes, reached, skeleton
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.notation import quoted
@@ -141,7 +141,7 @@ class PartlyDirected:
         )
 
 
-@dataclass(frozen=True)
+@record
 class EquivalenceClass:
     """The graph of a class of equivalent DAGs: parents by compelled edges, and neighbours by those that may be turned.
 
@@ -280,7 +280,7 @@ def hamming_distance(a: Dag, b: Dag) -> int:
     return len(one ^ other)
 
 
-@dataclass(frozen=True)
+@record
 class ArcAgreement:
     """Arcs of a graph beside those of the true one; an arc that is turned is a false one, and a missed one.
 

@@ -14,7 +14,6 @@ best forest is a maximum branching (Edmonds 1967).
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from math import comb, prod
 from typing import Any
 
@@ -23,6 +22,7 @@ import numpy as np
 from bayeswater.errors import ParameterError, ResourceLimitError
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.variable_orders import best_last
+from bayeswater.records import record
 from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.hill_climbing import TIE, Parents
 from bayeswater.structure.knowledge import Knowledge
@@ -39,7 +39,7 @@ MOST_PARENT_SETS = 20_000_000
 """Sets of parents beyond which counting them would take an hour and more."""
 
 
-@dataclass(frozen=True)
+@record
 class ExactForecast:
     """What an exact search will cost at most."""
 

@@ -6,17 +6,17 @@ marginal             each pair is joined with probability b, default 1/2, either
 one that is, ln(3 (1 - b)) for one that is not
 """
 
-from dataclasses import dataclass
 from math import log
 from typing import Any
 
 from bayeswater.errors import ParameterError
+from bayeswater.records import record
 from bayeswater.typing import is_number
 
 GRAPH_PRIORS = ("uniform", "variable_selection", "marginal")
 
 
-@dataclass(frozen=True)
+@record
 class GraphPrior:
     """A prior by name, and its probability b where it is given.
 

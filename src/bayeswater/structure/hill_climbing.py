@@ -12,11 +12,11 @@ new best, as in R's bnlearn.
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
+from bayeswater.records import record
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.knowledge import Knowledge
@@ -30,7 +30,7 @@ Watch = Callable[[float, int], bool]
 """Told the score and the number of arcs after a step; says whether to go on."""
 
 
-@dataclass(frozen=True)
+@record
 class Step:
     """A change of one arc: it is turned, or else added where it is not there and deleted where it is."""
 

@@ -28,7 +28,6 @@ are known, too.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -36,6 +35,7 @@ from scipy.special import betaln, chdtrc, erfc, gammaln, stdtr, xlogy
 
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.limits import require_table_bytes
+from bayeswater.records import record
 from bayeswater.structure.local_scores import numbered
 from bayeswater.typing import Array
 
@@ -128,7 +128,7 @@ class PairTest(Protocol):
         """Rows for each cell of a test of states; of numbers, infinity."""
 
 
-@dataclass(frozen=True)
+@record
 class IndependenceTest:
     """Tests on one table of codes (n_variables, n_rows).
 

@@ -1,12 +1,13 @@
 """`Knowledge`: what is known about a graph before the rows are looked at: arcs that must, may or cannot be there."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bayeswater.errors import ParameterError
+from bayeswater.records import record
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.notation import read_edges
 from bayeswater.typing import Array
@@ -17,7 +18,7 @@ ANY = "*"
 Arcs = Iterable[tuple[str, str]] | str | None
 
 
-@dataclass(frozen=True)
+@record
 class Knowledge:
     """Arcs from parent to child, as squares (n_variables, n_variables) indexed ``[parent, child]``.
 

@@ -16,7 +16,6 @@ Rows are summed once for each set of parents with states; all families with thes
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import log
 from typing import Any
@@ -30,6 +29,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.regression import left_of_rows, regress
 from bayeswater.limits import require_table_bytes
+from bayeswater.records import record
 from bayeswater.statistics.scatter import Scatter
 from bayeswater.structure.graph_priors import UNIFORM, GraphPrior
 from bayeswater.structure.local_scores import numbered
@@ -42,7 +42,7 @@ MOST_SUMS = 2**28
 """Bytes of sums that are kept."""
 
 
-@dataclass(frozen=True)
+@record
 class MomentScore:
     """A score of states and numbers.
 

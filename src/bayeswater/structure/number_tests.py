@@ -16,7 +16,6 @@ same for y and x. Where a likelihood is infinite, the tests say "independent".
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -24,6 +23,7 @@ import numpy as np
 
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.regression import regress
+from bayeswater.records import record
 from bayeswater.structure.independence import (
     TESTS_OF_NUMBERS,
     Departure,
@@ -56,7 +56,7 @@ class FamilyMoments(Protocol):
         """Log-likelihood of a variable given parents."""
 
 
-@dataclass(frozen=True)
+@record
 class MixedTest:
     """Tests on one table.
 

@@ -18,11 +18,11 @@ that gains. The sets met on the way are nodes of a tree, which serve every order
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from bayeswater.kernels.variable_orders import UNMADE, settle
+from bayeswater.records import record
 from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.hill_climbing import TIE, Parents, hill_climb, topological_order
 from bayeswater.structure.knowledge import Knowledge
@@ -32,7 +32,7 @@ WANTED_AT_ONCE = 256
 """Links that are asked for before the nodes are made."""
 
 
-@dataclass(frozen=True)
+@record
 class Standing:
     """An order of the variables, the walks of all of them in it, and those that wait to be moved: see `settle`."""
 
@@ -207,7 +207,7 @@ AT_ONCE = 8
 """Throws that are under way at once, so that what their walks ask for is counted together, by several threads."""
 
 
-@dataclass(frozen=True)
+@record
 class FoundGraph:
     """A graph and its score."""
 

@@ -23,6 +23,7 @@ from itertools import combinations
 
 import numpy as np
 
+from bayeswater.records import record
 from bayeswater.structure.equivalence import PartlyDirected
 from bayeswater.structure.independence import PairTest
 from bayeswater.structure.knowledge import Knowledge
@@ -34,7 +35,7 @@ Question = tuple[int, int, tuple[int, ...]]
 """Two variables to test, and those that are given."""
 
 
-@dataclass(frozen=True)
+@record
 class Parting:
     """A set given which two variables test as independent."""
 

@@ -16,7 +16,7 @@ of work allows, and those of the graph that was found: the bound is one over gra
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import comb
 
 import numpy as np
@@ -24,6 +24,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from bayeswater.records import record
 from bayeswater.structure.exact_search import best_graph, parent_sets
 from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.hill_climbing import TIE, Parents
@@ -49,7 +50,7 @@ BROKEN = 1e-4
 """By how much less than one first variable a mixture leaves a cluster that is worth adding."""
 
 
-@dataclass(frozen=True)
+@record
 class ScoreBound:
     """A score that no graph is above.
 

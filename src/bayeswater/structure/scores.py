@@ -36,7 +36,7 @@ The terms of the first sum fall as exp(-k^2 / 2n): a few square roots of n are e
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import log
 from typing import Any
@@ -45,6 +45,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp, xlogy
 
 from bayeswater.errors import ParameterError
+from bayeswater.records import record
 from bayeswater.structure.graph_priors import UNIFORM, GraphPrior
 from bayeswater.typing import Array, is_number
 
@@ -130,7 +131,7 @@ OfCounts = Callable[[Array, float, float], float]
 """Scores a parent set by its counts (configurations that rows have, n_states), all configurations, and all rows."""
 
 
-@dataclass(frozen=True)
+@record
 class ScoreTerms:
     """The terms of a parent set: pseudo-counts of a cell and of a configuration, or one of the two marks; and c."""
 
@@ -139,7 +140,7 @@ class ScoreTerms:
     constant: float
 
 
-@dataclass(frozen=True)
+@record
 class Score:
     """A decomposable score.
 

@@ -25,6 +25,7 @@ from time import perf_counter
 import numpy as np
 
 from bayeswater.errors import ParameterError
+from bayeswater.records import record
 from bayeswater.structure.blankets import NEAR, TestAnswers, aracne, by_blankets, nearby
 from bayeswater.structure.equivalence import EquivalenceClass
 from bayeswater.structure.exact_search import chow_liu_tree, exact_search, forecast
@@ -104,7 +105,7 @@ class SearchClock:
         return self.step(found.score, sum(map(len, found.parents)))
 
 
-@dataclass(frozen=True)
+@record
 class Search:
     """What a search found, and how.
 

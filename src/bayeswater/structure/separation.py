@@ -7,14 +7,14 @@ The first way shows the trail; the second finds the separators.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from bayeswater.errors import ParameterError
+from bayeswater.records import record
 from bayeswater.structure.dag import Dag, Nodes, UndirectedGraph, moral_graph, reached
 from bayeswater.structure.notation import quoted
 
 
-@dataclass(frozen=True)
+@record
 class Trail:
     """Nodes by name, and the arrows between each and the next.
 
@@ -30,7 +30,7 @@ class Trail:
         return quoted(self.nodes[0]) + "".join(steps)
 
 
-@dataclass(frozen=True)
+@record
 class Independence:
     """What is independent of what, given what.
 
@@ -83,7 +83,7 @@ def _trail(dag: Dag, last: tuple[int, bool], came_from: dict[tuple[int, bool], t
     return Trail(tuple(dag.names[node] for node, _ in states), arrows)
 
 
-@dataclass(frozen=True)
+@record
 class Barrier:
     """A node at which a trail is interrupted, and why: "given", or a "collider" of which nothing is known."""
 

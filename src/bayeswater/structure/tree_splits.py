@@ -25,7 +25,6 @@ Arrays from a file are checked before they are believed to be the splits of tree
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, sqrt
 from typing import Self
@@ -36,13 +35,14 @@ from bayeswater.data.reading.row_hashes import hash_word, hashed
 from bayeswater.errors import ParameterError, StatisticsError
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.kernels.tree_growing import BEYOND_CODES, grow_tree, n_log_n_table
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 MOST_REPEATED = 1.5
 """Mean weight of different rows up to which whole weights are written out as equal rows."""
 
 
-@dataclass(frozen=True)
+@record
 class SortedRows:
     """Rows with their weights, in the order of class and content.
 
@@ -181,7 +181,7 @@ ORDERS = ("natural", "by class", "one")
 """How the trees of a cycle ask for states, one after the other."""
 
 
-@dataclass(frozen=True)
+@record
 class Growth:
     """How trees are grown.
 
@@ -219,7 +219,7 @@ class Growth:
         return "one" if self.nominal == "one" else ORDERS[tree % len(ORDERS)]
 
 
-@dataclass(frozen=True)
+@record
 class TreeSplits:
     """Nodes of all trees, tree after tree.
 

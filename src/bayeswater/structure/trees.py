@@ -25,13 +25,13 @@ last, and depend on the class alone.
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from bayeswater.errors import ParameterError
 from bayeswater.kernels.pair_information import BIC, CONDITIONAL, PairValues
 from bayeswater.kernels.remainders import ROUNDING
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.structure.mutual_information import (
@@ -153,7 +153,7 @@ def penalised_gain(counts: PairCounts, information: Array, penalty: str) -> Arra
     return weight * information - n_parameters * price
 
 
-@dataclass(frozen=True)
+@record
 class DependenceOrder:
     """The order of the columns, and for each column (by index) its parents, the strongest first."""
 

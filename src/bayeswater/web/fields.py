@@ -5,7 +5,7 @@ that is known to be empty. A column that is not among the facts is not known.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from bayeswater.families.curve import ColumnCurve
 from bayeswater.models.streaming.answering import cell_names
 from bayeswater.models.streaming.sources import column_types
 from bayeswater.phrases import LANGUAGES, translated
+from bayeswater.records import record
 from bayeswater.typing import Array
 from bayeswater.web.plain import QuestionError, written
 
@@ -39,7 +40,7 @@ LONGEST = 100_000
 """Characters of a text that is put into a field."""
 
 
-@dataclass(frozen=True)
+@record
 class Field:
     """A column of the table as something to fill in."""
 

@@ -5,7 +5,6 @@ to observe next are of networks of states alone.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import product
 from math import sqrt
 from pathlib import Path
@@ -18,6 +17,7 @@ from bayeswater.errors import ImpossibleEvidence
 from bayeswater.models.mixed_networks.mixed_answers import NumberDistribution
 from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.networks.drawing import to_svg
+from bayeswater.records import record
 from bayeswater.typing import Array
 from bayeswater.web.network_answers import ANSWERS as OF_STATES
 from bayeswater.web.network_answers import (
@@ -42,7 +42,7 @@ CURVE_PLACES = 64
 """Places at which a density is drawn."""
 
 
-@dataclass(frozen=True)
+@record
 class MixedKnown:
     """What a question takes for known: the network with what is set from outside, codes or values, and likelihoods."""
 

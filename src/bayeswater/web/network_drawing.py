@@ -1,10 +1,10 @@
 """Where a page draws the nodes of a network."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from bayeswater.networks.drawing import MOST_STATES, PADDING, PERCENT, Box, NodeLine, Places, placed, state_label
+from bayeswater.records import record
 from bayeswater.structure.dag import Dag
 from bayeswater.web.network_parts import subgraph
 
@@ -15,7 +15,7 @@ DRAWINGS_KEPT = 64
 """Drawings that are remembered: of the whole network, and around nodes."""
 
 
-@dataclass(frozen=True)
+@record
 class Drawn:
     """Nodes that are drawn, what is written in them, and where they stand."""
 

@@ -6,10 +6,10 @@ from a closed one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from bayeswater.records import record
 from bayeswater.structure.dag import Dag, reached
 from bayeswater.web.plain import QuestionError, number_of, place_of
 
@@ -23,7 +23,7 @@ MOST_AROUND = 25
 """Nodes around the one that a large network is first shown at, if there is such a one."""
 
 
-@dataclass(frozen=True)
+@record
 class Part:
     """Nodes of a graph that are drawn.
 

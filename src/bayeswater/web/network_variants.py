@@ -9,7 +9,6 @@ is known, and a click costs two passes of messages.
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
 from threading import Lock
@@ -20,6 +19,7 @@ import numpy as np
 from bayeswater.inference.exact.junction_tree import JunctionTree, compile
 from bayeswater.inference.exact.marginals import Posteriors, marginals
 from bayeswater.models.network.bayesian_network import BayesianNetwork
+from bayeswater.records import record
 from bayeswater.typing import Array
 from bayeswater.web.network_parts import MANY_NODES
 from bayeswater.web.plain import QuestionError, place_of
@@ -55,7 +55,7 @@ class Recent(Generic[Kept]):
         return made
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Variant:
     """A network with some tables changed, `edited`, and the same with variables set from outside, `network`."""
 
@@ -107,7 +107,7 @@ class Variants:
         return Variant(edited, network)
 
 
-@dataclass(frozen=True)
+@record
 class Known:
     """What a question takes for known.
 

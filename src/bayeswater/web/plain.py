@@ -3,7 +3,6 @@
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, time
 from math import isfinite, isnan
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from starlette.responses import Response
 
 from bayeswater.phrases import LANGUAGES, Language
+from bayeswater.records import record
 
 
 class QuestionError(ValueError):
@@ -87,7 +87,7 @@ def mapping_of(asked: Mapping[str, Any], name: str) -> dict[str, Any]:
     return value
 
 
-@dataclass(frozen=True)
+@record
 class Download:
     """A file that an answer is."""
 

@@ -10,13 +10,15 @@ What is not under ``/api/`` are the files of the page: they hold nothing of a mo
 """
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import field
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bayeswater.records import record
 
 KEY_BYTES = 32
 """Length of a key: none is found by trying."""
@@ -43,7 +45,7 @@ HEADERS = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class Access:
     """The port of a server and its key; `in_frames` says that a notebook may show the page."""
 

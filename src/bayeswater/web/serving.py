@@ -10,7 +10,6 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -24,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bayeswater.decision.loss import Loss
 from bayeswater.errors import BayesError
+from bayeswater.records import record
 from bayeswater.version import __version__
 from bayeswater.web.app import document_of
 from bayeswater.web.fields import DATE, NOT_READ, NUMBER
@@ -36,7 +36,7 @@ LOOK_SECONDS = 1.0
 """How often the model files are looked at."""
 
 
-@dataclass(frozen=True)
+@record
 class Limits:
     """What is asked of a request: the token for teaching, the largest body, and how many a second from one address."""
 

@@ -12,6 +12,7 @@ from bayeswater.errors import BayesError, SchemaError, nearest_names
 from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.streaming.answering import cell_names
+from bayeswater.records import record
 from bayeswater.typing import Array
 from bayeswater.web.fields import Field, fields_of
 from bayeswater.web.network_drawing import DRAWINGS_KEPT, Drawn
@@ -58,7 +59,7 @@ class Background:
         self.n_done, self.n_all, self.step = n_done, n_all, step
 
 
-@dataclass(frozen=True)
+@record
 class Subject:
     """Something with a name that a page shows."""
 
@@ -70,7 +71,7 @@ class Subject:
         return {"name": self.name, "kind": type(self.model).__name__, "views": ["network"]}
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class NetworkSubject(Subject):
     """A network, with what was made of it so far."""
 
@@ -85,7 +86,7 @@ class NetworkSubject(Subject):
         return Recent(DRAWINGS_KEPT)
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class MixedSubject(Subject):
     """A network with numbers."""
 
@@ -101,7 +102,7 @@ class MixedSubject(Subject):
         return {name: (own.mean - 4 * own.std, own.mean + 4 * own.std) for name, own in found.items()}
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class ClassifierSubject(Subject):
     """A fitted classifier, rows to look at, and their true classes as codes, -1 where none is known."""
 

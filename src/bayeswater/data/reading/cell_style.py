@@ -5,13 +5,14 @@ Blanks around a cell are no part of it. Missing are the blank cell and the `mark
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from bayeswater.data.column_types import Misfit
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ STYLE_KEY = b"bayeswater.style"
 WAY_OUT = "write it so, or leave the cell empty if it is missing"
 
 
-@dataclass(frozen=True)
+@record
 class CellStyle:
     """How the cells of a column are written; each kind of style is a class of its own.
 
@@ -171,7 +172,7 @@ class CellStyle:
         return {STYLE_KEY: json.dumps(self.document(), ensure_ascii=False).encode()}
 
 
-@dataclass(frozen=True)
+@record
 class PlainStyle(CellStyle):
     """Cells as the file has them, numbers and strings alike."""
 

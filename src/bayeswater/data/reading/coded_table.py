@@ -8,7 +8,7 @@ the code n_states + 1. `DiscreteTable` has all columns of a plan as codes side b
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import chain
 from typing import Any
@@ -35,6 +35,7 @@ from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.interval_cuts import column_range
 from bayeswater.kernels.threads import block_map, row_blocks
 from bayeswater.phrases import own_reasons
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 own_reasons(
@@ -48,7 +49,7 @@ ColumnCells = Array | FrameColumn
 """Cells of a column: of an array of numbers, or of a frame."""
 
 
-@dataclass(frozen=True)
+@record
 class Unseen:
     """A category met at prediction that was never counted."""
 
@@ -66,7 +67,7 @@ def report_unseen(unseen: Sequence[Unseen], n_rows: int, rule: str) -> None:
     warn_user(f"categories that were never counted are left out: {shown}{more}", UnseenCategoryWarning)
 
 
-@dataclass(frozen=True)
+@record
 class CodedTable:
     """Codes of every cell (n_rows, n_columns), and the schema they are codes of."""
 
@@ -100,7 +101,7 @@ class CodedTable:
         return known
 
 
-@dataclass(frozen=True)
+@record
 class Rules:
     """How cells are read: the model's name for messages, whether a missing cell is an error, and what is known.
 
@@ -323,7 +324,7 @@ def _negative(column: Array, name: str, model: str) -> DataError:
     )
 
 
-@dataclass(frozen=True)
+@record
 class DiscreteTable:
     """Codes of every cell (n_rows, n_columns), and the plan by which they were read."""
 
@@ -360,7 +361,7 @@ class DiscreteTable:
         return self.coded.known_cells(missing_is_state)
 
 
-@dataclass(frozen=True)
+@record
 class MixedTable:
     """One table for each group of columns."""
 

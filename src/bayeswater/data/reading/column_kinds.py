@@ -26,7 +26,7 @@ Strings that are plain numbers without exception are no accident: somebody has m
 """
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -38,6 +38,7 @@ from bayeswater.data.reading.dates import seconds_of
 from bayeswater.data.reading.missing_codes import hint_of_codes
 from bayeswater.errors import DataError
 from bayeswater.phrases import own_reasons
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -322,7 +323,7 @@ LONG = (
 """A string that is long enough for text. Looked for rather than counted: the search ends where it has found them."""
 
 
-@dataclass(frozen=True)
+@record
 class ColumnKind:
     """What a column holds, the reason in a few words, and what may be wrong with it."""
 

@@ -5,7 +5,7 @@ only to sums of the same plan.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, overload
 
@@ -21,6 +21,7 @@ from bayeswater.data.reading.truth_style import WordStyle
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import SchemaError
 from bayeswater.markup import html_table
+from bayeswater.records import record
 
 IGNORED = "ignored"
 """Family of columns that are left out."""
@@ -41,7 +42,7 @@ UNLIKE = 10.0
 """How much larger numbers are than shares, at least, to be seen as hundreds of them."""
 
 
-@dataclass(frozen=True)
+@record
 class Column:
     """A column as the model sees it.
 
@@ -80,7 +81,7 @@ class Column:
         return self.name, self.source, family, self.part, self.cuts, self.analyser, self.options
 
 
-@dataclass(frozen=True)
+@record
 class ColumnPlan(Framed):
     """Columns in the order of the table.
 

@@ -1,7 +1,7 @@
 """`DateStyle` and `ClockStyle`: dates, points in time and times of day as people write them."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from bayeswater.data.reading.written_dates import (
 )
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.text_bytes import take_clocks_out
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ CLOCK_BEHIND_DAY = "[^:]+(:?%[HI]:%M.*)?"
 """Formats of which the first colon that parts two numbers is that of a clock; others are read as a whole."""
 
 
-@dataclass(frozen=True)
+@record
 class ClockStyle(CellStyle):
     """Times of day."""
 
@@ -80,7 +81,7 @@ class ClockStyle(CellStyle):
         return "23:59"
 
 
-@dataclass(frozen=True)
+@record
 class DateStyle(CellStyle):
     """Days, or points in time.
 

@@ -11,7 +11,6 @@ at as an object.
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from bayeswater.data.reading.column_kinds import require_labels
 from bayeswater.data.reading.discretising.cuts import apply_cuts, cuts_named
 from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError
+from bayeswater.records import record
 from bayeswater.typing import Array, is_number
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ SHOWN = 4096
 """Cells that are looked at first for labels of a dictionary that none has."""
 
 
-@dataclass(frozen=True)
+@record
 class FrameColumn:
     """A column of a frame."""
 
@@ -183,7 +183,7 @@ class FrameColumn:
         return any(is_kind(kind) for is_kind in kinds)
 
 
-@dataclass(frozen=True)
+@record
 class FoundLabels:
     """Labels of a column, and its cells in chunks: an index into each chunk's own list, and where these stand in ours.
 

@@ -1,7 +1,7 @@
 """`NumberStyle`: numbers as people write them, with groups of digits, a unit, and signs before or behind them."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from bayeswater.data.reading.cell_style import NARROW_UNITS, CellStyle, matching
 from bayeswater.data.reading.written_dates import bytes_of
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.text_bytes import translate_bytes
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ UNPLAIN[[*b"-+()0123456789.,' \t"]] = 0
 """Bytes as they are, but for those of plain numbers, which are dropped."""
 
 
-@dataclass(frozen=True)
+@record
 class NumberStyle(CellStyle):
     """Numbers.
 

@@ -1,7 +1,6 @@
 """Columns of numbers side by side, some of them by their logarithm; and numbers put into bins."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
@@ -13,6 +12,7 @@ from bayeswater.data.reading.column_plan import Column
 from bayeswater.data.reading.discretising.cuts import DIGITS, Way, apply_cuts, interval_names, told_apart
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.phrases import EN, Language
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 MINUTES_PER_DAY = 24 * 60
@@ -21,7 +21,7 @@ MOST_DAYS = 1e12
 """Days up to which the calendar of NumPy reaches, and somewhat beyond all uses of it."""
 
 
-@dataclass(frozen=True)
+@record
 class NumberTable(ColumnMatrix):
     """Columns of numbers in float64, NaN where a cell is missing; the marked ones are read as logarithms.
 

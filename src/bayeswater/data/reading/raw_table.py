@@ -4,7 +4,7 @@ Arrays are read where they are. A sparse matrix, or all sparse columns of a fram
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -34,10 +34,11 @@ from bayeswater.data.reading.matrix_reading import names_of, read_matrix, requir
 from bayeswater.data.reading.number_style import SHARES, NumberStyle
 from bayeswater.data.reading.original_types import arrow_type, drawn_table, pandas_types
 from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, warn_user
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class RawTable:
     """Columns by name; `declared` are those whose type declares categories, `stored` strings kept as a dictionary."""
 

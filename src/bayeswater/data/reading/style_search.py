@@ -22,7 +22,7 @@ The rules:
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,7 @@ from bayeswater.data.reading.written_dates import (
     in_plainer_words,
     shapes_of,
 )
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ TELEPHONE = r"^\+\d[\d ]{6,}$"
 THREE_GROUPS = rf"^\d{{1,3}}(?:{BLANK}\d{{3}}){{2,}}$"
 
 
-@dataclass(frozen=True)
+@record
 class StyleFound:
     """How a column is written: its style, what is in doubt about it, and what was met.
 

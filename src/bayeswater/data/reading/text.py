@@ -10,7 +10,6 @@ from the sums, not from here (`estimate/features.py`).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import chain, repeat
 from operator import index
 from typing import TYPE_CHECKING, Any, Self
@@ -23,6 +22,7 @@ from bayeswater.data.variable import Variable
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ LARGEST_HASH = 2**31 - 1
 """Most codes that scikit-learn's hash of a word has room for."""
 
 
-@dataclass(frozen=True)
+@record
 class TextAnalyser:
     """How the words of a text are found and what is counted of them, in plain values.
 
@@ -229,7 +229,7 @@ class TextAnalyser:
         return cls(n_hash, idf, settings["binary"], word_settings(settings))
 
 
-@dataclass(frozen=True)
+@record
 class TextTable:
     """How often each word stands in each row."""
 

@@ -1,10 +1,11 @@
 """`TruthStyle`: two words of which one means true, and `WordStyle`, in which a model keeps both as states."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from bayeswater.data.reading.cell_style import CellStyle, by_distinct, holds_strings
+from bayeswater.records import record
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +22,7 @@ TRUTHS = (
 """Words for true and for false, in small letters; single letters are English alone, since others are codes, too."""
 
 
-@dataclass(frozen=True)
+@record
 class TruthStyle(CellStyle):
     """Two words.
 
@@ -56,7 +57,7 @@ class TruthStyle(CellStyle):
         return f"{self.true[0]} or {self.false[0]}"
 
 
-@dataclass(frozen=True)
+@record
 class WordStyle(TruthStyle):
     """Two words that stay words."""
 

@@ -1,16 +1,15 @@
 """`WrittenAs`: what a user says of the cells of a file."""
 
-from dataclasses import dataclass
-
 from bayeswater.data.reading.cell_style import ALWAYS_MISSING, MARKS
 from bayeswater.data.reading.written_dates import compiled_format
 from bayeswater.errors import ParameterError
+from bayeswater.records import record
 
 NUMBERS = [(".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'")]
 """What stands before decimals and between groups; the first that fits is taken."""
 
 
-@dataclass(frozen=True)
+@record
 class WrittenAs:
     """What a user says of the cells of a file; nothing, where it is None or empty.
 

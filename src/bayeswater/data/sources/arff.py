@@ -16,7 +16,7 @@ import codecs
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.parts import DecodedPiece, Mark
 from bayeswater.data.sources.source import BLOCK_BYTES, Source, batch_rows
 from bayeswater.errors import DataError
+from bayeswater.records import record
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,7 +44,7 @@ DATE_PART = re.compile(r"'([^']*)'|([A-Za-z])\2*|.", re.S)
 ISO_8601 = "yyyy-MM-dd'T'HH:mm:ss"
 
 
-@dataclass(frozen=True)
+@record
 class Attribute:
     """A column: its name, its Arrow type, the labels of a nominal one, the format of a date."""
 
@@ -66,7 +67,7 @@ class Attribute:
         object.__setattr__(self, "code_of", {label: code for code, label in enumerate(self.labels)})
 
 
-@dataclass(frozen=True)
+@record
 class Header:
     """Attributes in the order of the cells, and the number of the line with ``@data``."""
 

@@ -1,17 +1,17 @@
 """`CsvForm`: how rows of delimited text are parsed by Arrow, out of memory."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bayeswater.data.sources.odd_rows import BadRow, BadRows, padded
 from bayeswater.data.sources.written_cells import null_values
+from bayeswater.records import record
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@dataclass(frozen=True)
+@record
 class CsvForm:
     """What has to be known of a text to parse its rows; see `Layout` and `Reading`."""
 

@@ -6,13 +6,13 @@ which its texts take more than `BATCH_BYTES`. That too is a rule of the rows alo
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from bayeswater.data.row_places import Stretch
 from bayeswater.data.sources.parts import START, DecodedPiece, Mark, Place
+from bayeswater.records import record
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +24,7 @@ GRID_ROWS = 2**10
 """Rows between two lines of the grid."""
 
 
-@dataclass(frozen=True)
+@record
 class Batch:
     """Rows that are worked on together, where they come from, and the place behind them."""
 

@@ -6,7 +6,6 @@ What is packed stays packed: a pipe never takes more room than what came through
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from shutil import copyfileobj
@@ -17,9 +16,10 @@ from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.paths import files_named
 from bayeswater.data.sources.source import Source
 from bayeswater.errors import DataError
+from bayeswater.records import record
 
 
-@dataclass(frozen=True)
+@record
 class LaidDown:
     """Paths of files that can be read again, and the names they have for errors where they hold a pipe."""
 

@@ -14,7 +14,7 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, pairwise, takewhile
 from typing import Literal, NamedTuple
 
@@ -23,6 +23,7 @@ from bayeswater.data.sources.odd_rows import is_drawn
 from bayeswater.data.sources.reading_options import Reading
 from bayeswater.data.sources.records import BAR, DELIMITERS, RARE, without_blanks
 from bayeswater.errors import DataError, SchemaError
+from bayeswater.records import record
 
 SNIFFED_ROWS = 100
 """Rows by which the layout is found."""
@@ -90,7 +91,7 @@ SEPARATOR_LINE = re.compile(r"\ufeff?sep=(.)\r?\n", re.I)
 """The first line by which Excel tells the delimiter."""
 
 
-@dataclass(frozen=True)
+@record
 class Layout:
     """Where the rows of a text begin, and what their columns are called.
 

@@ -6,7 +6,6 @@ again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -14,6 +13,7 @@ from bayeswater.data.column_types import cast_columns, said_by_types, wider_type
 from bayeswater.data.frames import STORED
 from bayeswater.data.reading.cell_style import STYLE_KEY, CellStyle
 from bayeswater.errors import SchemaError, nearest_names
+from bayeswater.records import record
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,7 +64,7 @@ NO_STYLES: Mapping[str, CellStyle] = MappingProxyType({})
 """Of columns of which nobody says how they are written."""
 
 
-@dataclass(frozen=True)
+@record
 class Progress:
     """How far reading has come; totals are None where they are not known before the end."""
 

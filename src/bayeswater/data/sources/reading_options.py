@@ -1,7 +1,7 @@
 """`Reading`: all that can be said of how a file is read; what nobody says is found in the file."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from bayeswater.data.reading.cell_style import CellStyle
@@ -12,6 +12,7 @@ from bayeswater.data.sources.encodings import known_encoding
 from bayeswater.data.sources.paths import Format
 from bayeswater.data.sources.records import require_decimal, require_delimiter
 from bayeswater.errors import ParameterError
+from bayeswater.records import record
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 BadRows = Literal["error", "skip", "pad"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Reading:
     """How a file is read.
 
@@ -96,7 +97,7 @@ class Reading:
         return replace(self, **own)
 
 
-@dataclass(frozen=True)
+@record
 class ReadAs:
     """How the files were read that a model has learned from: later ones are read alike, where nothing is said of them.
 

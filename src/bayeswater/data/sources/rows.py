@@ -8,17 +8,17 @@ groups by itself (`Margin`, `Spread`): no row has to come to us for them.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from bayeswater.errors import SchemaError, nearest_names
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@dataclass(frozen=True)
+@record
 class Margin:
     """How often the cells of a column meet the labels: one entry for each pair that occurs, either may be null."""
 
@@ -32,7 +32,7 @@ class Margin:
         return int(self.labels.nbytes + self.cells.nbytes + self.n_rows.nbytes)
 
 
-@dataclass(frozen=True)
+@record
 class Spread:
     """Mean and scatter of numbers within each label, in one partition; no cell is missing.
 

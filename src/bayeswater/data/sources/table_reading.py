@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayeswater.data.display_width import display_width, padded
@@ -15,6 +14,7 @@ from bayeswater.data.sources.recognising import are_paths, local_rows
 from bayeswater.data.sources.source import Source
 from bayeswater.data.sources.whole import whole_table
 from bayeswater.errors import ReadingWarning
+from bayeswater.records import record
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 WAY_OUT = "read fewer columns, columns=[...], or learn from the file in pieces: fit(path, target=...)"
 
 
-@dataclass(frozen=True)
+@record
 class ReadingReport:
     """How a file was read.
 

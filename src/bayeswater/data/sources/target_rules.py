@@ -6,7 +6,6 @@ The bins are in the names of the classes, "up to 3", "3 to 7", "over 7": so a mo
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,6 +15,7 @@ import numpy as np
 from bayeswater.data.sources.local_rows import LocalRows
 from bayeswater.data.sources.whole import in_types_that_fit, whole_table
 from bayeswater.errors import BayesWarning, DataError, ParameterError, warn_user
+from bayeswater.records import record
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +30,7 @@ class TargetRule(Protocol):
         """Give the labels."""
 
 
-@dataclass(frozen=True)
+@record
 class TargetBins:
     """Bins of amounts: one up to the first cut, one behind each of them.
 
@@ -82,7 +82,7 @@ class TargetBins:
         return bins if bins.cuts and set(bins.labels) == set(labels) else None
 
 
-@dataclass(frozen=True)
+@record
 class KeptClasses:
     """Classes that have rows enough; the rows of others are left out."""
 

@@ -8,7 +8,6 @@ The types of text are told by its first rows. Where a later cell does not fit, t
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from bayeswater.data.sources.cutting import one_table
@@ -18,6 +17,7 @@ from bayeswater.data.sources.rows import Rows
 from bayeswater.data.sources.source import TypesWidened
 from bayeswater.errors import BayesWarning, warn_user
 from bayeswater.limits import require_held_bytes
+from bayeswater.records import record
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,7 +65,7 @@ def whole_table(rows: Rows, columns: Sequence[str], holder: str, way_out: str) -
     return one_table(list(in_types_that_fit(read).tables))
 
 
-@dataclass(frozen=True)
+@record
 class HeldTables:
     """A function of a table that holds it, as long as there is room for all of them."""
 
@@ -85,7 +85,7 @@ class HeldTables:
         )
 
 
-@dataclass(frozen=True)
+@record
 class Held:
     """Tables one below the other, and their bytes."""
 

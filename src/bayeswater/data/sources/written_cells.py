@@ -6,7 +6,7 @@ nothing; a column with marks of its own is parsed by itself. A field of the sche
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,6 +18,7 @@ from bayeswater.data.reading.cell_styles import style_of
 from bayeswater.data.reading.number_style import NumberStyle
 from bayeswater.data.reading.style_search import ALL_KINDS, TELEPHONE, StyleFound, StyleSearch
 from bayeswater.data.reading.written_as import WrittenAs
+from bayeswater.records import record
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,7 +48,7 @@ Parse = Callable[[Any, tuple[str, ...]], Any]
 """Parses columns of some rows, or all: given their types (None for those that cells look like) and marks of missing."""
 
 
-@dataclass(frozen=True)
+@record
 class ColumnReading:
     """How a column was read: its type, what was found in the first rows, and in how many of them."""
 

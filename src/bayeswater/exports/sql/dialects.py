@@ -5,19 +5,20 @@ makes them doubles nearly everywhere.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from bayeswater.errors import ParameterError
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 IMPOSSIBLE = -1e300
 """What stands for the logarithm of 0: sums of many stay finite, and no dialect has to know infinity."""
 
 
-@dataclass(frozen=True)
+@record
 class Dialect:
     """A dialect; of texts, `escapes` are characters written otherwise; templates have the column in braces."""
 

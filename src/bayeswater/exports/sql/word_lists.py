@@ -12,7 +12,6 @@ line for each way to write it in capital letters.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise, product
 from unicodedata import category, normalize
@@ -26,6 +25,7 @@ from bayeswater.exports.sql.dialects import Dialect
 from bayeswater.exports.sql.query import Query
 from bayeswater.inference.formula import ScaledWords, WordWeights
 from bayeswater.kernels.text_bytes import LETTER, MARK
+from bayeswater.records import record
 
 MOST_SIGMAS = 6
 """Sigmas of a word, at most: there are two to that power ways to write it."""
@@ -34,7 +34,7 @@ DOTTED = "\u0130"
 """The one capital letter of which two characters become: a small i and a dot."""
 
 
-@dataclass(frozen=True)
+@record
 class Lists:
     """How a dialect makes lists of texts: `found` in a text by an expression, and so on, and adds up what words say."""
 

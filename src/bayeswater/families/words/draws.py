@@ -14,7 +14,6 @@ compared with drawn ones of its own length. Beyond `DRAWN_LENGTH` words the sum 
 by then: normal, with the mean and covariance that words have.
 """
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -26,6 +25,7 @@ from bayeswater.families.words.features import BernoulliColumns, MultinomialColu
 from bayeswater.inference.drawing import Stage, log_gamma, log_share, states_at, stream
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.limits import require_table_bytes
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 DRAWN_WORDS = 1024
@@ -162,7 +162,7 @@ def draw_marks(marks: BernoulliColumns, codes: Array, place: int, seed: int) -> 
     return np.where(touched > 0, -np.inf, terms)
 
 
-@dataclass(frozen=True)
+@record
 class DrawnTexts:
     """Texts drawn word by word from the words of each class, given the classes `codes` (n_draws,)."""
 

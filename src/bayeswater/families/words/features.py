@@ -4,7 +4,6 @@ Each gives the log-likelihoods (or scores) of rows, and those with each row take
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -27,13 +26,14 @@ from bayeswater.inference.leave_one_out import (
 )
 from bayeswater.inference.linear import LinearJoint, bernoulli_joint, complement_joint, multinomial_joint
 from bayeswater.kernels.feature_sums import smoothed_sums
+from bayeswater.records import record
 from bayeswater.statistics.feature_sums import BinaryCounts
 from bayeswater.typing import Array
 
 Block = Array | SparseMatrix
 
 
-@dataclass(frozen=True)
+@record
 class MultinomialColumns:
     """Sums of features (n_classes, n_features) and the pseudo-count of each (n_features,)."""
 
@@ -67,7 +67,7 @@ class MultinomialColumns:
         return likelihood
 
 
-@dataclass(frozen=True)
+@record
 class ComplementColumns:
     """Sums of features (n_classes, n_features), of which each class is scored by those of all others."""
 
@@ -104,7 +104,7 @@ class ComplementColumns:
         return scores
 
 
-@dataclass(frozen=True)
+@record
 class BernoulliColumns:
     """Counts of marks with the pseudo-counts of presence and absence; a mark is a value over `threshold`."""
 

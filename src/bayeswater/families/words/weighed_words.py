@@ -8,7 +8,6 @@ that its fold had no part in.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import ClassVar
 
@@ -31,6 +30,7 @@ from bayeswater.inference.drawing import Stage, log_gamma, stream
 from bayeswater.inference.formula import ScaledWords
 from bayeswater.inference.linear import Line
 from bayeswater.kernels.feature_sums import sparse_times_weights
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
@@ -58,7 +58,7 @@ class WeighedWordView(WordView):
     rest_phrase = "any text"
 
 
-@dataclass(frozen=True)
+@record
 class WeighedWordBlock(WordBlock):
     """Words with weights; the plain reading beside them is that of the joint distribution."""
 

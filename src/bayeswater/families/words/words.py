@@ -9,7 +9,7 @@ the weights are held fixed when a row is left out: they are a way to read the ta
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from operator import index, lt
 from typing import Any, ClassVar
@@ -39,6 +39,7 @@ from bayeswater.inference.formula import WordForm, WordWeights
 from bayeswater.inference.linear import Line, feature_values, line_of_features
 from bayeswater.limits import require_held_bytes
 from bayeswater.phrases import Phrase, own_phrases, own_reasons
+from bayeswater.records import record
 from bayeswater.statistics.feature_sums import BinaryCounts
 from bayeswater.statistics.text_sums import TextSums
 from bayeswater.typing import Array
@@ -141,7 +142,7 @@ class WordView(ColumnView):
         return self.own_terms(row) - scores[cells]
 
 
-@dataclass(frozen=True)
+@record
 class WordBlock(Block):
     """The sums of the words, how they are read, and what each is weighed by (idf), if it is."""
 
@@ -308,7 +309,7 @@ class WordBlock(Block):
         return replace(found, design=design)
 
 
-@dataclass(frozen=True)
+@record
 class _Counts:
     """The weighed counts of a text, block by block."""
 

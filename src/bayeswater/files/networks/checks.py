@@ -8,7 +8,7 @@
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from math import isfinite, prod
 from typing import Protocol
@@ -19,6 +19,7 @@ from bayeswater.errors import NetworkFileError, ResourceLimitError
 from bayeswater.files.networks.document import NetworkDocument, NodeDocument, Property
 from bayeswater.files.networks.names import some
 from bayeswater.limits import NETWORK_EXPANDED_BYTES, TABLE_AXES
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 KEPT = 1e-12
@@ -44,7 +45,7 @@ class Located(Protocol):
         """Make an error at a place."""
 
 
-@dataclass(frozen=True)
+@record
 class DeclaredVariable:
     """A variable as a file declares it, with the places of its name and of its states."""
 
@@ -59,7 +60,7 @@ class DeclaredVariable:
         object.__setattr__(self, "codes", {state: code for code, state in enumerate(self.states)})
 
 
-@dataclass(frozen=True)
+@record
 class ParentSet:
     """A variable whose table a file gives, and its parents, with their places."""
 

@@ -6,12 +6,12 @@ states on the last, so that ``table[..., :]`` sums to one:
     table[i, j, k] = P(node = states[k] | parents[0] = its state i, parents[1] = its state j)
 """
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from bayeswater.noisy_max import noisy_max_table, noisy_or_table
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 Kind = Literal["table", "deterministic", "noisy_or", "noisy_max"]
@@ -23,7 +23,7 @@ UNTITLED = "unknown"
 """What a network without a name is called in files that want one, as bnlearn does; "network" is a keyword of BIF."""
 
 
-@dataclass(frozen=True)
+@record
 class WrittenNoisyOr:
     """Causes that each bring the effect about on their own; the node and all its parents have two states.
 
@@ -63,7 +63,7 @@ class WrittenNoisyOr:
         return table if self.effect == 0 else table[..., ::-1]
 
 
-@dataclass(frozen=True)
+@record
 class WrittenNoisyMax:
     """Causes that each bring the node to some state on their own, of which the first is the strongest.
 
@@ -91,7 +91,7 @@ class WrittenNoisyMax:
         return noisy_max_table(self.columns(), np.array(self.rows[-1]))
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class NodeDocument:
     """A node; equal to another one if all is, tables bit for bit.
 
@@ -134,7 +134,7 @@ class NodeDocument:
         return self.name, self.states, self.parents, self.kind, self.properties, self.noisy_or, self.noisy_max
 
 
-@dataclass(frozen=True)
+@record
 class NetworkDocument:
     """A network: its nodes in the order of the file, and notes that say in words what was changed in reading it.
 

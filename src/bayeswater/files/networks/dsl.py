@@ -18,7 +18,6 @@ identifiers, and parents stand before their children.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, ParentSet
@@ -35,6 +34,7 @@ from bayeswater.files.networks.rules import (
     written_strengths,
 )
 from bayeswater.files.networks.tokens import SLASH_COMMENTS, STRING, Tokens, quoted, word_pattern
+from bayeswater.records import record
 
 LETTERS = r'[^\s,{}()=;"/]'
 WORDS = word_pattern(r"\s,", SLASH_COMMENTS, rf"(?:{LETTERS}++|/(?![/*]))++|{STRING}")
@@ -54,7 +54,7 @@ ABOUT = {"NAME": "label", "COMMENT": "comment"}
 """Parts of a header, and the properties that they are."""
 
 
-@dataclass(frozen=True)
+@record
 class _DeclaredNode:
     """A node: its type, and the places of the parts of its definition."""
 

@@ -17,6 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from bayeswater.records import record
+
 TOKEN = re.compile(
     r"""\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)"""
     r"""|(?P<text>"[^"]*")|(?P<mark>[-+*/(),=]))"""
@@ -30,7 +32,7 @@ class EquationError(ValueError):
     """An expression that is not linear, or none."""
 
 
-@dataclass(frozen=True)
+@record
 class Linear:
     """A linear function of numbers, with independent noise."""
 

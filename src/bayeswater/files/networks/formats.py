@@ -6,7 +6,6 @@ Any of them may be compressed: ``asia.bif.gz``.
 import gzip
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from bayeswater.errors import NetworkFileError
@@ -14,11 +13,12 @@ from bayeswater.files.atomic import replace_file
 from bayeswater.files.networks import bif, dsc, dsl, hugin_net, uai, xdsl, xmlbif
 from bayeswater.files.networks.document import NetworkDocument, Written
 from bayeswater.limits import NETWORK_FILE_BYTES, NETWORK_UNPACKED_BYTES, bytes_in_words
+from bayeswater.records import record
 
 COMPRESSED = ".gz"
 
 
-@dataclass(frozen=True)
+@record
 class Format:
     """A format: its name, the endings of its files, and its two directions."""
 

@@ -15,7 +15,6 @@ slices of the list of words. Any other is read row by row, which finds the defau
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -24,6 +23,7 @@ from bayeswater.files.networks.checks import NetworkChecks, ParentSet
 from bayeswater.files.networks.document import Property
 from bayeswater.files.networks.names import is_identifier
 from bayeswater.files.networks.tokens import SIGNS, Text, Tokens, decoded, is_name, quoted, unquoted
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
@@ -101,7 +101,7 @@ def property_text(one: Property) -> str:
     return f"{name} = {value}".rstrip() if name else value
 
 
-@dataclass(frozen=True)
+@record
 class TableWords:
     """The words of a table between its braces, from `start` to before `stop`."""
 
@@ -126,7 +126,7 @@ def read_block(tokens: Tokens, name_of: Callable[[str], str]) -> TableWords:
     return TableWords(ParentSet(name, tuple(parents), place, range(start, start + len(parents))), body, stop)
 
 
-@dataclass(frozen=True)
+@record
 class RowLabels:
     """How the states of the parents are written: for each parent a code by label, and its place value in a row."""
 

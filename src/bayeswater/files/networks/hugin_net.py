@@ -11,7 +11,6 @@ tolerance is given. Names of nodes are identifiers, states are strings.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import inf, prod
 from operator import ne
 
@@ -29,6 +28,7 @@ from bayeswater.files.networks.names import (
     written_names,
 )
 from bayeswater.files.networks.tokens import STRING, Tokens, quoted, word_pattern
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 WORDS = word_pattern(r"\s,", r"%[^\r\n]*+", rf'[^\s,{{}}()=;|"%]++|{STRING}')
@@ -45,7 +45,7 @@ NO_CHANCE = {
 TABLE_EXTRAS = ("experience", "fading")
 
 
-@dataclass(frozen=True)
+@record
 class Potential:
     """A parent set and the words of its data, from `start` to before `stop`."""
 

@@ -13,10 +13,10 @@ stays linear in whatever text it is given.
 
 import codecs
 import re
-from dataclasses import dataclass
 from itertools import islice
 
 from bayeswater.errors import NetworkFileError
+from bayeswater.records import record
 
 
 def decoded(content: str | bytes, path: str) -> tuple[str, list[str]]:
@@ -54,7 +54,7 @@ def word_pattern(blanks: str, comments: str, words: str) -> re.Pattern[str]:
     return re.compile(rf"[{blanks}]*+(?:(?:{comments})[{blanks}]*+)*+({words}|{OPEN}|\S|\Z)", re.DOTALL)
 
 
-@dataclass(frozen=True)
+@record
 class Text:
     """A text and the name of its file, for errors."""
 

@@ -13,7 +13,6 @@ stand before their children.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import prod
 
 from bayeswater.files.networks.checks import DeclaredVariable, NetworkChecks, ParentSet
@@ -29,6 +28,7 @@ from bayeswater.files.networks.rules import (
     written_strengths,
 )
 from bayeswater.files.networks.xml_tree import Element, XmlFile, is_writable, parse_xml, xml_text
+from bayeswater.records import record
 
 POSITION = re.compile(r"-?\d+( -?\d+){3}")
 """Left, top, right and bottom of a node, as GeNIe has them."""
@@ -127,7 +127,7 @@ NODES = {"cpt": "probabilities", "deterministic": "resultingstates", "noisymax":
 KNOWN = ("state", "parents", "probabilities", "resultingstates", "strengths", "parameters", "property")
 
 
-@dataclass(frozen=True)
+@record
 class _DeclaredElement:
     element: Element
     parent_set: ParentSet

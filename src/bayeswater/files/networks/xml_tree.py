@@ -13,6 +13,7 @@ from typing import Any
 from bayeswater.errors import NetworkFileError
 from bayeswater.files.networks.names import ESCAPED, MARK
 from bayeswater.files.networks.tokens import Text, decoded
+from bayeswater.records import record
 
 DEEPEST = 32
 """Levels of elements; submodels of GeNIe are the only ones that nest at will."""
@@ -68,7 +69,7 @@ class Element:
             yield from child.all_within()
 
 
-@dataclass(frozen=True)
+@record
 class XmlFile:
     """The root of a tree, the text it was made of, and what there is to note."""
 

@@ -9,7 +9,6 @@ all families come from the same two passes.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,13 +20,14 @@ from bayeswater.inference.exact.scoped_tables import (
     sliced_tables,
     sum_of_products,
 )
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 ROUNDING = 1e-14
 """Share of P(evidence) below which what a change leaves of it is rounding."""
 
 
-@dataclass(frozen=True)
+@record
 class Derivatives:
     """P(evidence) and its derivatives, both divided by exp(log_scale).
 
@@ -127,7 +127,7 @@ def family_posteriors(network: NetworkLike, found: Derivatives) -> tuple[Array, 
     return tuple(table * slope / found.value for table, slope in zip(tables, found.of_tables, strict=True))
 
 
-@dataclass(frozen=True)
+@record
 class Slopes:
     """A posterior as a function of each entry, all others of its row shrinking or growing in proportion.
 

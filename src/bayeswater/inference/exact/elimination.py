@@ -9,7 +9,6 @@ question is answered once more in logarithms.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import log
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from bayeswater.inference.exact.forecast import Forecast, of_elimination
 from bayeswater.inference.exact.junction_tree import LOG_TINY
 from bayeswater.inference.exact.scoped_tables import Scope, sum_of_products
 from bayeswater.kernels.elimination_order import MIN_FILL, MIN_WEIGHT, bits_of, order_of_masks
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
@@ -34,7 +34,7 @@ class _ScopedTable(NamedTuple):
     least: float  # no positive entry has a smaller logarithm
 
 
-@dataclass(frozen=True)
+@record
 class _Question:
     """Sliced tables of the families that count, as a graph."""
 
@@ -71,7 +71,7 @@ def query(
     return prepare(network, targets, evidence, soft).answer()
 
 
-@dataclass(frozen=True)
+@record
 class Prepared:
     """A question whose order of elimination is found: what it will take, and the answer."""
 

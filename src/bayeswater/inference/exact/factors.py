@@ -4,7 +4,6 @@ P(x) = prod_v P(x_v | parents of v). A table has one axis for each parent, in or
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -14,6 +13,7 @@ from bayeswater.errors import ParameterError
 from bayeswater.kernels.clique_tree import FlatTables
 from bayeswater.kernels.runs import starts_of
 from bayeswater.limits import require_table_bytes
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
@@ -36,7 +36,7 @@ class NetworkLike(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Factors:
     """Cards, parents and tables of a network without cycles.
 

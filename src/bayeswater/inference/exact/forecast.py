@@ -9,10 +9,9 @@ there to those it takes in a pass, four rows at a time; and of the calls into Nu
 takes as long as some hundred cells.
 """
 
-from dataclasses import dataclass
-
 from bayeswater import limits
 from bayeswater.errors import ResourceLimitError
+from bayeswater.records import record
 
 CELL_BYTES = 8 + 3 * 4
 """Of a cell that is kept in a plan: the product, and three maps on average."""
@@ -33,7 +32,7 @@ MOST_TOGETHER = 64
 """Rows taken together at the most: with more, the messages of a tree leave the cache."""
 
 
-@dataclass(frozen=True)
+@record
 class Forecast:
     """Cells of all cliques, bytes at the peak, and seconds.
 

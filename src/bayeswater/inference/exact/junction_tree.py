@@ -7,7 +7,6 @@ others enters at leaves. Families that are no ancestors of anything asked or obs
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import Self
@@ -20,6 +19,7 @@ from bayeswater.kernels.clique_tables import CliqueTables, fill_tables
 from bayeswater.kernels.clique_tree import CliqueTree, Roles, build_tree
 from bayeswater.kernels.elimination_order import MIN_FILL, MIN_WEIGHT, Elimination, eliminate_greedily
 from bayeswater.kernels.elimination_steps import Steps, steps_of
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 MANY_CELLS = 100_000
@@ -34,7 +34,7 @@ ACCOUNTED = LOG_TINY / 8
 """What such a message is taken for in the products above it: nothing is known before the rows come."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Plan:
     """The tree for some roles of the variables."""
 

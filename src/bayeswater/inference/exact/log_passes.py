@@ -9,7 +9,6 @@ With maxima in place of sums, the passes give the most probable states of everyt
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -23,10 +22,11 @@ from bayeswater.kernels.clique_passes import Evidence
 from bayeswater.kernels.clique_tables import cells_of, packed_strides
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map, row_blocks
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Collected:
     """What the first pass left: the product of every clique, the messages sent up, and the maps they came along."""
 

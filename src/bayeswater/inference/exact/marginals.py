@@ -13,7 +13,6 @@ the number of threads never shows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
@@ -39,6 +38,7 @@ from bayeswater.kernels.clique_tree import Roles
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.elimination_steps import Workspace, eliminate_in_rows
 from bayeswater.kernels.threads import ordered_map
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 ROWS_OF_A_TASK = 1_024
@@ -60,7 +60,7 @@ def in_parts(rows: Array, size: int = ROWS_OF_A_TASK) -> Iterator[Array]:
         yield rows[begin : begin + size]
 
 
-@dataclass(frozen=True)
+@record
 class Routes:
     """Rows to answer, and where the answers go."""
 
@@ -213,7 +213,7 @@ WORTH_SHARING = 0.9
 """Equal rows share their answer where this share of the rows is left: with more, copying costs what it saves."""
 
 
-@dataclass(frozen=True)
+@record
 class Posteriors:
     """Marginals of the targets, (n_rows, card) each, log P(evidence), and the rows whose evidence is impossible.
 

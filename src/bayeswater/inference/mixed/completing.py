@@ -7,7 +7,6 @@ given those before it, the observed ones being the first.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -17,6 +16,7 @@ from bayeswater.inference.mixed.lines import ConditionalLine
 from bayeswater.inference.mixed.point_masses import MassFactor, masses_of, product_of_masses
 from bayeswater.inference.mixed.state_factors import eliminated
 from bayeswater.inference.mixed.strong_elimination import MixedRows, Pattern, StrongElimination
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
@@ -79,7 +79,7 @@ def _at(line: ConditionalLine, codes: Array, values: Array) -> tuple[Array, Arra
     return mean, here(line.variance)
 
 
-@dataclass(frozen=True)
+@record
 class _RowChoice:
     """A `Choice` for many rows; values are masses, and logarithms times the imaginary unit."""
 

@@ -13,20 +13,20 @@ No matrix is inverted and nothing cancels in a variance; where v is 0, c tells n
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from bayeswater.errors import ResourceLimitError
 from bayeswater.networks.mixed_core import MixedCore
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 MOST_CONFIGURATIONS = 2**20
 """Configurations of states for which regressions are written out: a few arrays of 8 megabytes for each number."""
 
 
-@dataclass(frozen=True)
+@record
 class ConditionalLine:
     """A number as a linear function of others, with noise."""
 
@@ -58,7 +58,7 @@ def joint_shape(*arrays: Array) -> tuple[int, ...]:
     return tuple(max(lengths) for lengths in zip(*(array.shape for array in arrays), strict=True))
 
 
-@dataclass(frozen=True)
+@record
 class NumberPlan:
     """What the numbers that are observed say, for one pattern of evidence; what depends on values is left open.
 

@@ -7,7 +7,6 @@ impossible states do not, as only cells that are possible have any.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from math import prod
 
@@ -15,10 +14,11 @@ import numpy as np
 
 from bayeswater.inference.mixed.state_factors import StateFactor, eliminated
 from bayeswater.limits import require_table_axes, require_table_bytes
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class MassFactor:
     """Masses and logarithms, as a function of some variables and of the row."""
 

@@ -6,13 +6,13 @@ value in each row, whose logarithm is kept, so that no row underflows.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from bayeswater.limits import require_table_axes, require_table_bytes
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
@@ -27,7 +27,7 @@ class HasVariables(Protocol):
 Factor = TypeVar("Factor", bound=HasVariables)
 
 
-@dataclass(frozen=True)
+@record
 class StateFactor:
     """A function of some variables, and of the row."""
 

@@ -15,7 +15,7 @@ numbers, whichever these are, and their densities are compared (`point_masses`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from math import prod
 
@@ -26,6 +26,7 @@ from bayeswater.inference.mixed.point_masses import MassFactor, summed_masses
 from bayeswater.inference.mixed.state_factors import StateFactor, summed
 from bayeswater.limits import require_table_axes
 from bayeswater.networks.mixed_core import MixedCore
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 BLOCK_CELLS = 2**20
@@ -35,7 +36,7 @@ SAME = 1e-9
 """Share of the numbers a mean is made of by which an exact number may differ from it by rounding."""
 
 
-@dataclass(frozen=True)
+@record
 class MixedRows:
     """Rows of evidence.
 
@@ -59,7 +60,7 @@ class MixedRows:
         return MixedRows(self.codes[:, rows], self.values[:, rows], soft)
 
 
-@dataclass(frozen=True)
+@record
 class Mixtures:
     """Normals of some numbers in some rows, weighed by the posterior of the states that they depend on.
 
@@ -84,7 +85,7 @@ class Mixtures:
         return mean, within + np.einsum("rc,trc,urc->rtu", self.weights, apart, apart)
 
 
-@dataclass(frozen=True)
+@record
 class Pattern:
     """Rows that have the same cells observed, and the same states where numbers depend on them.
 
@@ -102,7 +103,7 @@ class Pattern:
     numbers: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@record
 class StrongElimination:
     """A network made ready for questions."""
 

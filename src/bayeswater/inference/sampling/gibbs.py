@@ -27,8 +27,6 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 
 import numpy as np
-from scipy.fft import next_fast_len
-from scipy.special import ndtri
 
 from bayeswater.inference.sampling.likelihood_weighting import BATCH_ROWS, WeightedRows
 from bayeswater.inference.sampling.question import (
@@ -77,6 +75,8 @@ def _r_hat(halves: Array) -> float:
 
 
 def _normal_scores(draws: Array) -> Array:
+    from scipy.special import ndtri  # its import takes as long as a question that is answered without draws
+
     # Blom's: ranks, equal draws having the mean of theirs, as quantiles of a normal distribution.
     _, kind, count = np.unique(draws, return_inverse=True, return_counts=True)
     rank = np.cumsum(count) - (count - 1) / 2  # scipy.stats has this, too, but its import takes longer than a query
@@ -124,6 +124,8 @@ def effective_draws(chains: Array) -> float:
 
 
 def _mean_autocovariance(chains: Array) -> Array:
+    from scipy.fft import next_fast_len
+
     n = chains.shape[1]
     size = next_fast_len(2 * n, real=True)
     transformed = np.fft.rfft(chains - chains.mean(axis=1, keepdims=True), size, axis=1)

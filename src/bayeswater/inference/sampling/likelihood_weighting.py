@@ -19,7 +19,6 @@ vouched for; else no error is smaller than 1 / cover, about what a part that was
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,6 +33,7 @@ from bayeswater.inference.sampling.question import (
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.parent_cells import add_cells, cells_of, draw_states, strides_of
 from bayeswater.kernels.threads import ordered_map
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 BATCH_ROWS = 8_192
@@ -49,7 +49,7 @@ MOST_SHARE = 0.05
 """Of all weight in one row: more, and the next one like it would change everything."""
 
 
-@dataclass(frozen=True)
+@record
 class _Step:
     variable: int  # its line in the codes
     members: Array
@@ -58,7 +58,7 @@ class _Step:
     log_total: Array
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class WeightSums:
     """Sums of weights of some rows, all divided by exp(log_scale), by weight and by weight squared."""
 

@@ -13,19 +13,19 @@ An `Estimate` holds probabilities found by sampling, how far off each may be, an
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from bayeswater.errors import ImpossibleEvidence, SamplingError
 from bayeswater.inference.exact.factors import Factors
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 MOST_CELLS = 256
 """States of all targets together: each is reported with an error of its own."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Estimate:
     """What sampling found.
 
@@ -166,7 +166,7 @@ class Constraints:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class FreeTable:
     """A table over free variables, one axis each, in their own numbering of possible states."""
 
@@ -175,7 +175,7 @@ class FreeTable:
     of: int | None  # variable whose distribution given its parents it is; None for likelihoods
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class SamplingQuestion:
     """What is sampled."""
 

@@ -12,7 +12,6 @@ What a site draws from is laid out for the sweeps: looked up where that fits, ad
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from bayeswater.errors import SamplingError
 from bayeswater.inference.sampling.question import FreeTable, SamplingQuestion, connected
 from bayeswater.kernels.gibbs_sweeps import NEVER, SiteTables, TargetCells
 from bayeswater.kernels.parent_cells import strides_of
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 MOST_STATES = 2**12
@@ -30,7 +30,7 @@ MOST_PARTIAL_STATES = 2**18
 """Of some variables of a site, while its states are found."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Site:
     """Variables that are drawn together."""
 

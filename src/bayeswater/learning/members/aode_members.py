@@ -8,7 +8,7 @@ every row may validate it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -32,6 +32,7 @@ from bayeswater.learning.members.committee import (
     tempered,
 )
 from bayeswater.learning.members.member_table import EnsembleTable, StateColumns, declared_codes, labels_of, weight_of
+from bayeswater.records import record
 from bayeswater.statistics.consistency import require_consistent
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.sums import ClassCounts, Sums
@@ -46,7 +47,7 @@ KEPT_BYTES = 2**24
 """Largest table of probabilities that a member keeps."""
 
 
-@dataclass(frozen=True)
+@record
 class AodeMember(KeptFields):
     """Cuts, counts of all rows, columns (n_columns,) that have too many states to be a parent, and a temperature."""
 
@@ -132,7 +133,7 @@ class AodeMember(KeptFields):
         return cls(columns, sums, is_sparse.astype(bool), checked_temperature(arrays))
 
 
-@dataclass(frozen=True)
+@record
 class AodeMembers(HonestMembers):
     """AODE over several cuts of the numbers."""
 

@@ -33,6 +33,7 @@ from bayeswater.kernels.threads import ordered_map
 from bayeswater.learning.members.committee import SMOOTHING, Committee, log_mean, random_numbers
 from bayeswater.learning.members.member_table import EnsembleTable, counted_classes, declared_codes
 from bayeswater.learning.members.tree_members import MOST_CODES, Codebook
+from bayeswater.records import record
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.structure.tree_splits import first_slots, require_orders
 from bayeswater.typing import Array
@@ -75,7 +76,7 @@ MOST_SLOTS = 2**14
 """Codes of all columns that a tree looks at, at most, beyond its first column: so many sums stay in cache."""
 
 
-@dataclass(frozen=True)
+@record
 class Booster:
     """Trees that mend each other.
 
@@ -209,7 +210,7 @@ def _ranks(rows: _Scored, n_codes: Array, slot: Array, rng: np.random.Generator)
     return np.concatenate(places)
 
 
-@dataclass(frozen=True)
+@record
 class BoostedMember(Committee):
     """How cells are coded, a booster for each fold, and class counts."""
 

@@ -11,7 +11,7 @@ mean of those members whose structure has not seen it.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -24,6 +24,7 @@ from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import ordered_map, threads
 from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.learning.members.screening import ScreenedMember, member_of, of_columns, screened
+from bayeswater.records import record
 from bayeswater.typing import Array, is_temperature
 
 SMOOTHING = PseudoCounts("m-estimate", 1.0)
@@ -156,7 +157,7 @@ class Member(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@record
 class HonestMembers(Committee):
     """Members that have learned; the seed, and the share `phi`, say which rows the structure of each has seen.
 

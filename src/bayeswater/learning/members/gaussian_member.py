@@ -10,7 +10,7 @@ is learned from the classes but sums, so every row may validate.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from operator import add, sub
 from typing import Any, ClassVar, Self
@@ -51,6 +51,7 @@ from bayeswater.learning.members.member_table import (
     weight_of,
     without_numbers,
 )
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.consistency import require_consistent
 from bayeswater.statistics.moments import LostDigits
@@ -74,7 +75,7 @@ NUMBER_ARRAYS = frozenset({"mean", "deviation", "median", "weight", "means", "sc
 """Names of the arrays of a `NormalNumbers`."""
 
 
-@dataclass(frozen=True)
+@record
 class NormalNumbers(KeptFields):
     """Sums of the numbers, and how far the classes share a covariance: q / (1 + q)."""
 
@@ -157,7 +158,7 @@ class NormalNumbers(KeptFields):
         return cls(numbers, sums, shared)
 
 
-@dataclass(frozen=True)
+@record
 class NaiveStates(KeptFields):
     """Counts of the categories."""
 
@@ -241,7 +242,7 @@ def _roughly_without(whole: Sums[Scatter], part: Sums[Scatter]) -> Sums[Scatter]
     return Sums(count, replace(whole.columns, weight=weight, mean=mean[:, :, None], scatter=possible_scatter(scatter)))
 
 
-@dataclass(frozen=True)
+@record
 class GaussianMember(Committee):
     """Sums of numbers and of categories, as far as there are any, and a temperature."""
 

@@ -12,7 +12,7 @@ them: tables of numbers want less of it, those of categories more.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from operator import add
 from typing import ClassVar, Self, TypeVar
@@ -41,6 +41,7 @@ from bayeswater.learning.members.committee import (
 from bayeswater.learning.members.member_table import EnsembleTable, StateColumns, labels_of, weight_of
 from bayeswater.learning.members.screening import ScreenedMember
 from bayeswater.limits import require_table_bytes
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import code_kind
 from bayeswater.statistics.consistency import SLACK
 from bayeswater.statistics.pair_counts import PairCounts
@@ -68,7 +69,7 @@ Move = Callable[[Sum, Sum], Sum]
 """Adds sums, or takes them away."""
 
 
-@dataclass(frozen=True)
+@record
 class KdbMember:
     """Cuts, and a joint that holds structure, counts and concentrations."""
 
@@ -186,7 +187,7 @@ def _prior(table: EnsembleTable) -> Prior:
     return Prior.of(count.astype(np.float64), SMOOTHING)
 
 
-@dataclass(frozen=True)
+@record
 class KdbMembers(HonestMembers):
     """KDB over several cuts, orders and degrees of smoothing."""
 

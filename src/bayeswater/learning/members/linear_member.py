@@ -12,7 +12,7 @@ row is judged by what the other folds gave: C is chosen so, and so every row may
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -27,6 +27,7 @@ from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.learning.members.committee import SMOOTHING, Committee
 from bayeswater.learning.members.member_table import EnsembleTable, StandardNumbers, counted_classes, declared_codes
+from bayeswater.records import record
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
 
@@ -48,7 +49,7 @@ Line = tuple[Array, Array]
 """Intercepts (n_classes,) and weights (n_terms, n_classes)."""
 
 
-@dataclass(frozen=True)
+@record
 class LinearTerms:
     """How rows become terms: units of the numbers, which of them lack cells, and states of the categories.
 
@@ -103,7 +104,7 @@ class LinearTerms:
         return intercept, found
 
 
-@dataclass(frozen=True)
+@record
 class LinearMember(Committee):
     """How rows become terms, the weights of these by all rows and by those of other folds, and class counts."""
 

@@ -14,7 +14,7 @@ not there, and says nothing.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -30,12 +30,13 @@ from bayeswater.data.reading.text import TextTable
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.data.weights import checked_weight
 from bayeswater.errors import StatisticsError
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import columnwise_codes
 from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class EnsembleTable:
     """Rows of an ensemble.
 
@@ -106,7 +107,7 @@ FARTHEST = 8.0
 """Deviations beyond which a number is brought back: one wild number shall not decide a covariance."""
 
 
-@dataclass(frozen=True)
+@record
 class StandardNumbers:
     """Mean, deviation and median of each column of numbers (n_numbers,); the deviation of one left out is 0.
 
@@ -179,7 +180,7 @@ LEAST_BINS, MOST_BINS = 3, 12
 """Bins of equal frequency, drawn for each member: some see all columns finely, and others none."""
 
 
-@dataclass(frozen=True)
+@record
 class StateColumns:
     """Cuts of the numbers, states of the categories (n_nominal,), and which columns have missing as a state."""
 

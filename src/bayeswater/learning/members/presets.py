@@ -15,7 +15,7 @@ the last.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, isqrt
 from numbers import Integral
 from time import perf_counter
@@ -34,6 +34,7 @@ from bayeswater.learning.members.screening import slots_of
 from bayeswater.learning.members.tree_members import ClassTrees
 from bayeswater.learning.members.word_member import WordMember
 from bayeswater.limits import TABLE_BYTES
+from bayeswater.records import record
 
 MOST_COLUMNS = 24
 """Columns that the most thorough trees look at in a node, at most."""
@@ -210,7 +211,7 @@ STEPS = 64
 """Shares of the members that are considered."""
 
 
-@dataclass(frozen=True)
+@record
 class TimeForecast:
     """Seconds that a member of each committee takes, and how many there would be without a limit."""
 

@@ -1,6 +1,6 @@
 """`EnsembleReport`: how good an ensemble is, measured while it learned, and what each kind of member weighs in it."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from bayeswater.data.frames import Framed
@@ -10,6 +10,7 @@ from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.learning.members.stack import LearnedStack
 from bayeswater.limits import bytes_in_words
 from bayeswater.markup import html_table, preformatted
+from bayeswater.records import record
 
 TITLES = ("family", "members", "share", "power", "temperature", "log-loss alone", "seconds", "memory")
 
@@ -20,7 +21,7 @@ By simulation: as wide as without it, intervals of 95 % held the true figures of
 """
 
 
-@dataclass(frozen=True)
+@record
 class CommitteeReport:
     """Members of one kind in the pool.
 
@@ -51,7 +52,7 @@ class CommitteeReport:
         )
 
 
-@dataclass(frozen=True)
+@record
 class EnsembleReport(Framed):
     """What came of a fit; it can be printed.
 

@@ -10,7 +10,7 @@ of its structure, and the rows that it has not seen validate it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from bayeswater.data.reading.discretising.finding_cuts import FALLBACK_BINS
 from bayeswater.data.reading.discretising.value_cells import ValueCells, equal_frequency_cuts
 from bayeswater.errors import StatisticsError
 from bayeswater.learning.members.member_table import EnsembleTable, weight_of
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 LEAST_COLUMNS = 8
@@ -80,7 +81,7 @@ def of_columns(table: EnsembleTable, kept: Array) -> EnsembleTable:
     )
 
 
-@dataclass(frozen=True)
+@record
 class ScreenedMember:
     """A member that looks at some columns."""
 

@@ -21,7 +21,7 @@ stand in the order of their hashes, so where there are more than enough the firs
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -37,6 +37,7 @@ from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.threads import parallel_map, row_blocks
 from bayeswater.learning.members.committee import SMOOTHING, Committee, can_validate, tempered
 from bayeswater.learning.members.member_table import EnsembleTable
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 HONEST_ROWS, HONEST_CELLS = 2**13, 2**22
@@ -63,7 +64,7 @@ SCORED_ROWS, SCORED_CELLS = 2**16, 2**22
 """Rows that are scored at a time, and their rows times classes, at most."""
 
 
-@dataclass(frozen=True)
+@record
 class Stack:
     """Committees, their temperatures (n_committees,) and their pool; class counts (n_classes,) of all rows.
 
@@ -149,7 +150,7 @@ class Stack:
         return replace(self, committees=tuple(committees), class_count=np.maximum(remaining, 0.0))
 
 
-@dataclass(frozen=True)
+@record
 class LearnedStack:
     """What came of learning: the stack, cross-fitted honest scores of some rows, and what it took each committee."""
 

@@ -13,7 +13,7 @@ code; one that is missing or was never seen has the code one past the last.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar, Self
@@ -28,12 +28,13 @@ from bayeswater.kernels.threads import ordered_map
 from bayeswater.learning.members.committee import Committee, in_structure
 from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.limits import require_table_bytes
+from bayeswater.records import record
 from bayeswater.statistics.node_counts import NodeCounts
 from bayeswater.structure.tree_splits import Growth, SortedRows, TreeSplits
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class Codebook:
     """Cuts of columns of numbers, and the number of states of those behind them.
 
@@ -118,7 +119,7 @@ NODE_BYTES, CELL_BYTES = 16, 24
 """Bytes of the split at a node, and of the count of a class in a leaf."""
 
 
-@dataclass(frozen=True)
+@record
 class ClassTrees(Committee):
     """Class trees.
 

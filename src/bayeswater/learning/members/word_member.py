@@ -8,7 +8,7 @@ counts and by a machine that it had no part in. Log-ratios follow the counts.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -28,6 +28,7 @@ from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.learning.members.committee import SMOOTHING, Committee
 from bayeswater.learning.members.member_table import EnsembleTable, declared_codes, labels_of, weight_of
+from bayeswater.records import record
 from bayeswater.statistics.consistency import require_consistent
 from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.statistics.text_sums import TextSums
@@ -59,7 +60,7 @@ def vocabulary_of(n_words: int) -> Variable:
     return Variable.of_codes("words", n_words, frozenset({n_words - 1} if n_words else ()))
 
 
-@dataclass(frozen=True)
+@record
 class WordMember(KeptFields, Committee):
     """Counts of words, and their weights."""
 

@@ -5,7 +5,6 @@ The names are those of the command line. Every model starts with its defaults; t
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -31,6 +30,7 @@ from bayeswater.models.kinds import LADDER
 from bayeswater.models.settings import require_flag
 from bayeswater.models.streaming.fitting import whole_source
 from bayeswater.phrases import own_reasons
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 own_reasons(
@@ -160,7 +160,7 @@ def compare(
     )
 
 
-@dataclass(frozen=True)
+@record
 class ComparedFold:
     """Marks (n_rows,) of the rows to learn from, and of those to validate by, whose classes are among them."""
 
@@ -168,7 +168,7 @@ class ComparedFold:
     held_out: Array
 
 
-@dataclass(frozen=True)
+@record
 class Race:
     """Rows in folds, on which models are run one after the other; `kept` marks them among all that were given."""
 
@@ -230,7 +230,7 @@ class Race:
         return _Result(fitted, card, losses, between - start, end - between)
 
 
-@dataclass(frozen=True)
+@record
 class _Result:
     """What came of one fold."""
 

@@ -7,7 +7,7 @@ the two is better.
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -22,6 +22,7 @@ from bayeswater.errors import DataError
 from bayeswater.markup import Safe, html_table
 from bayeswater.models.streaming.fitting import whole_source
 from bayeswater.phrases import EN, Language, own_reasons, translated
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 own_reasons(
@@ -44,7 +45,7 @@ FEW = 4
 """Models that a remark names one by one."""
 
 
-@dataclass(frozen=True)
+@record
 class Contestant:
     """A model and how it did; where it failed, there is no card but a reason.
 
@@ -99,7 +100,7 @@ class Contestant:
         return 0 if self.losses is None else int(np.isposinf(self.losses).sum())
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Comparison:
     """Models on the same folds, the one of least log-loss first; those that failed last.
 

@@ -12,7 +12,6 @@ identifiers are left out. All that an encoder learns it learns from the rows of 
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from math import inf
 from typing import Any, Self
@@ -38,6 +37,7 @@ from bayeswater.families.planning import plan_columns
 from bayeswater.families.registry import OF_TEXT
 from bayeswater.kernels.threads import one_blas_thread, thread_count
 from bayeswater.phrases import own_reasons
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 own_reasons(
@@ -57,7 +57,7 @@ N_TREES = 200
 MOST_ITERATIONS = 1000
 
 
-@dataclass(frozen=True)
+@record
 class PeerCells:
     """Rows as two blocks: numbers (n_rows, n_numbers) with NaN where they are missing, and codes of categories.
 

@@ -6,7 +6,7 @@ and the domains; a category that comes later is never seen, and its cell as good
 is worth is told by the posterior with some cells known and the others missing.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from bayeswater.families.words.weighed_words import counted_words
 from bayeswater.families.words.words import Words
 from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.learning.members.word_member import beside
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 OF_STATES = ("categorical", "bernoulli")
@@ -41,7 +42,7 @@ FAMILIES = (*OF_STATES, NUMBER, COUNTED)
 """Families of columns of an ensemble."""
 
 
-@dataclass(frozen=True)
+@record
 class EnsembleReading:
     """The plan of a table, and the domains of its columns of states and of its texts, each in the order of the plan."""
 

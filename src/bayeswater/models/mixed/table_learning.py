@@ -10,7 +10,7 @@ only the other fold is scored (`models.held_out`).
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ from bayeswater.families.settings import MDL
 from bayeswater.models.held_out import CellsOf, Fold, folds_of_rows
 from bayeswater.models.streaming.passes import Batches, Examples, Parts, Pass, Passes, Piece, plus
 from bayeswater.networks.class_tables import StateShares
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import CategoryCounts
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.sums import ClassCounts, Sums
@@ -66,7 +67,7 @@ def profiles_of_choosing(
     return Parts(tuple(map(profile, folds)))
 
 
-@dataclass(frozen=True)
+@record
 class MixedCounting:
     """A function of a piece: its sums, by a plan.
 
@@ -114,7 +115,7 @@ class MixedCounting:
         return MixedTotal(sums, self.plan, late, shown, profiles, settings, texts)
 
 
-@dataclass(frozen=True)
+@record
 class MixedTotal:
     """Sums of pieces, `late` columns that some of them have, rows `shown` to compare readings of late texts by.
 
@@ -199,7 +200,7 @@ def with_late_columns(sums: Sums[ColumnGroups], plan: ColumnPlan, late: Late, se
     return replace(sums, columns=ColumnGroups(sums.classes, plan, groups))
 
 
-@dataclass(frozen=True)
+@record
 class MixedReading:
     """How a mixed table is read: settings, the family of numbers nothing is said about, pseudo-counts of classes.
 

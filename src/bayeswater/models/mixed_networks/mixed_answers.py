@@ -1,7 +1,6 @@
 """What a network answers about numbers: mixtures of normals, of one question or of many rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +11,7 @@ from bayeswater.data.frames import Alongside, write_frame
 from bayeswater.data.variable import Variable
 from bayeswater.errors import ParameterError
 from bayeswater.markup import html_table, paragraphs
+from bayeswater.records import record
 from bayeswater.typing import Array, is_number
 
 ROWS_SHOWN = 30
@@ -21,7 +21,7 @@ BLOCK = 2048
 """Components whose density is worked out at once."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(eq=False, repr=False)
 class NumberDistribution:
     """The distribution of a number: normals, each with its weight.
 
@@ -121,7 +121,7 @@ class NumberDistribution:
         return paragraphs([repr(self)])
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class JointMoments:
     """Means and covariances of several numbers.
 

@@ -6,7 +6,7 @@ their labels, so that sums of pieces go together by label. A row counts for a fa
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ from bayeswater.networks.conditionals import Table
 from bayeswater.networks.mixed_core import MixedCore, discrete_part
 from bayeswater.networks.network import Network
 from bayeswater.networks.regressions import Regressions
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import family_counts
 from bayeswater.statistics.moments import LostDigits
 from bayeswater.statistics.scatter import Scatter
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 NO_ROW = "no row has a cell in each of {names}; leave an arc out, give rows that have them all, or take missing='em'"
 
 
-@dataclass(frozen=True)
+@record
 class MixedSums:
     """Sums of all families.
 

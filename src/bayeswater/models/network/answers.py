@@ -6,7 +6,7 @@ variables that are together most probable.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice, product
 from typing import Any, ClassVar
 
@@ -20,6 +20,7 @@ from bayeswater.inference.exact.log_passes import MostProbableStates
 from bayeswater.inference.sampling.question import Estimate
 from bayeswater.markup import bar, html_table, paragraphs
 from bayeswater.models.network.network_rows import label_column
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 ROWS_SHOWN = 30
@@ -29,7 +30,7 @@ BAR_WIDTH = 20
 """Columns of the bar of probability 1."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Distribution(Mapping[Any, float]):
     """Probabilities of states: a mapping from labels (for several variables, from tuples of them).
 
@@ -144,7 +145,7 @@ def _shown(p: float) -> str:
     return f"{p:.4f}" if p == 0 or p >= 0.0001 else f"{p:.2e}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(eq=False, repr=False)
 class EstimatedDistribution(Distribution):
     """A distribution that was estimated: see `Distribution` for the labels.
 
@@ -273,7 +274,7 @@ class RowPosteriors(dict[str, Array]):
         )
 
 
-@dataclass(frozen=True)
+@record
 class Explanation:
     """States by name, and the logarithm of P(states, evidence).
 

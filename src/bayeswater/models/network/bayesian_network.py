@@ -30,7 +30,6 @@ from bayeswater.models.network.network_files import MODEL_SUFFIX, Remarks, read_
 from bayeswater.models.network.network_fitting import fitted_network
 from bayeswater.models.network.network_rows import EMPTY, declared_variable
 from bayeswater.models.network.queries import Queries
-from bayeswater.models.network.stored_network import read_network_model, write_network_model
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.drawing import to_svg
 from bayeswater.networks.network import Network
@@ -338,6 +337,8 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         """
         path = Path(path)
         if path.suffix.lower() == MODEL_SUFFIX:
+            from bayeswater.models.network.stored_network import read_network_model
+
             return cls.from_core(*read_network_model(path))
         return cls.from_core(*read_network_file(path, tolerance))
 
@@ -371,8 +372,12 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         'net'
         """
         path = Path(path)
-        write = write_network_model if path.suffix.lower() == MODEL_SUFFIX else write_network_file
-        write(path, self.core, self.title, self.remarks)
+        if path.suffix.lower() == MODEL_SUFFIX:
+            from bayeswater.models.network.stored_network import write_network_model
+
+            write_network_model(path, self.core, self.title, self.remarks)
+        else:
+            write_network_file(path, self.core, self.title, self.remarks)
 
     # ------------------------------------------------------------------ what it is made of
 

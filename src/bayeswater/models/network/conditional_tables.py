@@ -6,7 +6,7 @@ bare array. A state is named by its label, or by a number where the states are b
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 from typing import Any
 
@@ -23,6 +23,7 @@ from bayeswater.markup import html_table, paragraphs
 from bayeswater.models.network.answers import Distribution, probability_column
 from bayeswater.models.network.network_rows import declared_variable
 from bayeswater.networks.conditionals import Conditional, Table, require_room, table_shape
+from bayeswater.records import record
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
 
@@ -43,7 +44,7 @@ ROWS_SHOWN = 20
 """Rows of a table that are printed."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class ConditionalTable:
     """A table of conditional probabilities, with the states of its axes.
 

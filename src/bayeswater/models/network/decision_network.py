@@ -6,7 +6,6 @@ are added up. A policy says what to do for all that is known and matters, and th
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, pairwise, product
 from pathlib import Path
 from types import MappingProxyType
@@ -33,6 +32,7 @@ from bayeswater.models.network.network_rows import declared_variable
 from bayeswater.models.network.queries import Given, impossible_evidence
 from bayeswater.networks.conditionals import Conditional, Deterministic, Table, require_room
 from bayeswater.networks.network import Network
+from bayeswater.records import record
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
 
@@ -40,7 +40,7 @@ UTILITY = "utility"
 """Name of the utility that a loss becomes."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Utility:
     """Numbers for the states of some variables: values (*n_states of the parents), which cannot be written to."""
 

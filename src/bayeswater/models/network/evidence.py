@@ -1,7 +1,7 @@
 """What is asked of a network: what is known, as codes and likelihoods, by which method, and at what price."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from bayeswater.inference.sampling.question import Estimate
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.models.network.conditional_tables import state_code
 from bayeswater.networks.network import Network
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
@@ -99,7 +100,7 @@ def row_of(network: Network, observed: Mapping[int, int]) -> Array:
 METHODS = ("auto", "exact", "sampling", "gibbs", "likelihood_weighting")
 
 
-@dataclass(frozen=True)
+@record
 class Sampling:
     """A method, and for sampling the error and the seconds at which it ends, and a seed."""
 

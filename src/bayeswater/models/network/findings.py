@@ -5,7 +5,7 @@ know more.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 from typing import Any
 
@@ -21,6 +21,7 @@ from bayeswater.models.network.answers import Explanation, cell_text
 from bayeswater.models.network.conditional_tables import state_code
 from bayeswater.networks.conditionals import require_probability
 from bayeswater.networks.network import Network
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 LINES_SHOWN = 20
@@ -50,7 +51,7 @@ def _and_more(n: int, what: str) -> list[str]:
     return [f"... and {n - LINES_SHOWN} more {what}"] if n > LINES_SHOWN else []
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Sensitivity:
     """How a posterior follows every entry of every table, the strongest first.
 
@@ -158,7 +159,7 @@ class Sensitivity:
         return Safe(html + html_table((*self._heads(), ""), rows) + paragraphs(_and_more(len(self), "entries")))
 
 
-@dataclass(frozen=True)
+@record
 class ArcInformation(Mapping[tuple[str, str], float]):
     """What each arc carries, in bits: the information of parent and child given the child's other parents.
 
@@ -197,7 +198,7 @@ class ArcInformation(Mapping[tuple[str, str], float]):
         return write_frame({**columns, "bits": np.array([*self.bits.values()])}, library or self.library)
 
 
-@dataclass(frozen=True)
+@record
 class BestExplanations(Sequence[Explanation]):
     """BestExplanations, the most probable first, and how probable each is given the evidence."""
 
@@ -233,7 +234,7 @@ class BestExplanations(Sequence[Explanation]):
         return write_frame({**columns, "probability": np.array(self.posterior)}, library or self.library)
 
 
-@dataclass(frozen=True)
+@record
 class Conflict:
     """Whether findings speak against each other (Jensen 1990), in bits.
 
@@ -264,7 +265,7 @@ class Conflict:
         return Safe(paragraphs([self._text()]) + html_table(("finding against the others", "bits"), rows))
 
 
-@dataclass(frozen=True)
+@record
 class CliqueListing:
     """A junction tree to look at.
 
@@ -314,7 +315,7 @@ class CliqueListing:
         return Safe(paragraphs([self._text()]) + html_table(("", "clique", "separator"), rows[:LINES_SHOWN]) + more)
 
 
-@dataclass(frozen=True)
+@record
 class Divergence:
     """How far two networks are from each other, in bits, and the standard error where it was sampled."""
 
@@ -328,7 +329,7 @@ class Divergence:
         return f"{self.bits:.6g} bits" + f" ± {self.standard_error:.2g} (sampled)" * (self.standard_error > 0)
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Policy:
     """The best alternative of a decision for every state of what it depends on.
 
@@ -390,7 +391,7 @@ class Policy:
         return write_frame(columns, library)
 
 
-@dataclass(frozen=True)
+@record
 class InformationValues(Mapping[str, float]):
     """How much the expected utility rises where a variable is known before a decision, the largest first."""
 

@@ -9,7 +9,6 @@ whose likelihood of rows that were held out is within one standard error of the 
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -43,6 +42,7 @@ from bayeswater.models.network.graph import read_graph
 from bayeswater.models.network.network_fitting import coded_rows, drawn_apart, pseudo_counts_of, require_nodes
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.network import Network
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import family_counts
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import Array
@@ -60,7 +60,7 @@ N_FOLDS = 5
 CRITERIA = ("bic", "cv")
 
 
-@dataclass(frozen=True)
+@record
 class HiddenCandidate:
     """A number of states of each hidden variable, and what it reaches."""
 
@@ -70,7 +70,7 @@ class HiddenCandidate:
     score: float
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class HiddenFit:
     """A network with hidden variables, and how it was found.
 
@@ -300,7 +300,7 @@ def _choice(name: str, given: Any) -> list[int]:
     return [int(n) for n in numbers]
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class _HiddenSearch:
     """Rows and a graph with hidden nodes, ready for EM."""
 

@@ -9,7 +9,7 @@ they are added.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ from bayeswater.models.settings import checked_alpha, column_priors
 from bayeswater.models.streaming.sources import rows_to_answer
 from bayeswater.networks.conditionals import Table
 from bayeswater.networks.network import Network
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import family_counts
 from bayeswater.structure.dag import Dag
 from bayeswater.typing import LARGEST_COUNT, Array, is_pseudo_count
@@ -226,7 +227,7 @@ def drawn_apart(
     return tuple(apart)
 
 
-@dataclass(frozen=True)
+@record
 class GraphCounts:
     """Counts of each family, an axis for every parent and the last for the variable itself, and all variables."""
 

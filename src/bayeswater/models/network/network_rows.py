@@ -41,8 +41,6 @@ from bayeswater.data.sources.recognising import local_rows
 from bayeswater.data.sources.whole import whole_table
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, nearest_names, warn_user
-from bayeswater.estimate.smoothing import columns_of_one_value
-from bayeswater.families.planning import FEW_VALUES, warn_of_empty_states
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.statistics.category_counts import CategoryCounts
@@ -312,6 +310,8 @@ def _settled(variable: Variable) -> Variable:
 
 def _tell_of_many(name: str, n_states: int) -> None:
     """Warn of numbers that are hardly states: they have fractions, and there are many."""
+    from bayeswater.families.planning import FEW_VALUES  # all laws come with it, and a question asks for none
+
     if n_states > FEW_VALUES:
         warn_user(
             f"column {name!r} holds {n_states} different numbers, not all whole, and each becomes a state of its own; "
@@ -326,6 +326,9 @@ EMPTY = "(empty)"
 
 def with_empty_states(table: DiscreteTable, labels: Labels) -> DiscreteTable:
     """Give columns of one value and holes a state for empty cells, with a warning; not those of bins."""
+    from bayeswater.estimate.smoothing import columns_of_one_value
+    from bayeswater.families.planning import warn_of_empty_states
+
     counts = CategoryCounts.of(table.coded, labels, None)
     is_one = columns_of_one_value(counts) & ~np.array([variable.is_coded for variable in counts.schema])
     warn_of_empty_states([variable.name for variable, one in zip(counts.schema, is_one, strict=True) if one])

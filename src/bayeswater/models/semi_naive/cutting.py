@@ -16,7 +16,7 @@ few: a column of few of them holds categories all the same.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -36,6 +36,7 @@ from bayeswater.families.state_planning import first_plan, settled
 from bayeswater.kernels.sorted_column import ClassOrder, SortedColumn
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.models.streaming.passes import plus
+from bayeswater.records import record
 from bayeswater.statistics import key_counts
 from bayeswater.statistics.key_counts import ColumnHistogram, KeyCounts
 from bayeswater.typing import Array
@@ -88,7 +89,7 @@ def _one_value(kind: Any) -> Any:
     return None
 
 
-@dataclass(frozen=True)
+@record
 class Looked:
     """Histograms of columns of numbers, and what others hold that have no value in the first rows."""
 
@@ -180,7 +181,7 @@ def left_out(plan: ColumnPlan, first: ColumnPlan, settings: Settings) -> list[Co
     return [column for column in found if column.family == IGNORED and settings.of(column).family is None]
 
 
-@dataclass(frozen=True)
+@record
 class HistogramColumn:
     """A column of numbers as methods of cutting ask for it, read off its histogram."""
 

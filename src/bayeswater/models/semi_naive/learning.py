@@ -12,7 +12,7 @@ weight of all, and of too many kinds those are kept whose hash is least (`models
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -40,6 +40,7 @@ from bayeswater.models.semi_naive.cutting import (
     values_near_cuts,
 )
 from bayeswater.models.streaming.passes import Examples, Pass, Passes, Piece, side_by_side
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import columnwise_codes
 from bayeswater.statistics.column_groups import FAMILIES, PAIRS, ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts
@@ -48,7 +49,7 @@ from bayeswater.statistics.sums import ClassCounts, Sums
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class StateRows:
     """Codes, classes and weights of rows; without weights, all count once.
 
@@ -84,7 +85,7 @@ class StateRows:
         return StateRows(self.table.take(rows), self.labels.take(rows), weight, one_of_many)
 
 
-@dataclass(frozen=True)
+@record
 class RowKinds:
     """Kinds of rows in the order of their hash, no more than `most`: (n_kinds,) each, `block` (n_kinds, n_columns).
 
@@ -123,7 +124,7 @@ class RowKinds:
         return StateRows(table, labels, self.weight, self.removed)
 
 
-@dataclass(frozen=True)
+@record
 class LearningStart:
     """What is known before the rows are read: how cells are read, the first plan, and numbers that are open in it.
 
@@ -188,7 +189,7 @@ class LearningStart:
         )
 
 
-@dataclass(frozen=True)
+@record
 class LearnedStates:
     """Sums of all rows by a plan, and the structure that was chosen, if it was."""
 
@@ -196,7 +197,7 @@ class LearnedStates:
     structure: Any
 
 
-@dataclass(frozen=True)
+@record
 class Looking:
     """A function of a piece: what its rows, or those that choose, tell of columns that are open.
 
@@ -220,7 +221,7 @@ class Looking:
         return looked_at(raw, seen, way.numbers, encode_labels(flat), weight, settings, self.near)
 
 
-@dataclass(frozen=True)
+@record
 class CodedPiece:
     """A function of a piece: what another one gives for its rows; None where none is of a fold.
 

@@ -5,7 +5,6 @@ whose columns have parents: one at most (TAN, SPODE) or several (KDB, SKDB). The
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -18,11 +17,12 @@ from bayeswater.families.state_planning import variables_of
 from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.forest import Forest
 from bayeswater.networks.class_tables import NetworkTables, class_name
+from bayeswater.records import record
 from bayeswater.statistics.parent_counts import Parents
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class StateNames:
     """Names of columns and their states, and of the classes; None is a missing cell, where that is a state."""
 
@@ -71,7 +71,7 @@ class StateNames:
         return tables
 
 
-@dataclass(frozen=True)
+@record
 class Conditionals:
     """P(x_j | y, parents of j) of the columns that a model uses, worked out as they are asked for.
 

@@ -6,7 +6,6 @@ column can be a parent, it is that member alone; where none can, rows are scored
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.families.weighted_terms import rows_by_known
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.inference.super_parents import SuperParents
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
@@ -31,7 +31,7 @@ def members_without(
     return lambda rows: found(rows)[0], lambda rows: found(rows)[1]
 
 
-@dataclass(frozen=True)
+@record
 class WeightedMembers:
     """The members of an AODE and their weights."""
 

@@ -5,13 +5,10 @@ the columns of X. What a file says of these is read back once for all kinds of m
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from reprlib import repr as shortened
 from textwrap import shorten
-from typing import Any, TypeVar
-
-from sklearn.base import BaseEstimator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayeswater.data.reading.column_plan import Column, ColumnPlan
 from bayeswater.data.sources.reading_options import AS_FOUND, ReadAs
@@ -21,8 +18,12 @@ from bayeswater.families.plan_consistency import is_block, require_sound_plan
 from bayeswater.families.registry import FAMILIES
 from bayeswater.files.model_file import Document, read_model_file, require, write_model_file
 from bayeswater.models.stored.values import CODEC, without_vectorizers
+from bayeswater.records import record
 from bayeswater.typing import Array
 from bayeswater.version import __version__
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 FIELDS = frozenset({"library", "kind", "parameters", "classes", "columns", "feature_names", "frame"})
 """What every document of a classifier says."""
@@ -115,10 +116,10 @@ def read_names(written: Any, n_columns: int) -> tuple[str, ...] | None:
     return tuple(written)
 
 
-Model = TypeVar("Model", bound=BaseEstimator)
+Model = TypeVar("Model", bound="BaseEstimator")
 
 
-def described_parameters(model: BaseEstimator) -> Document:
+def described_parameters(model: "BaseEstimator") -> Document:
     """Give all parameters; vectorisers of scikit-learn by their settings."""
     parameters = model.get_params(deep=False)
     if "columns" in parameters:
@@ -191,7 +192,7 @@ def written_plan(plan: Iterable[Column]) -> list[Any]:
     return [CODEC.encode(column, f"the reading of column {column.name!r}") for column in plan]
 
 
-@dataclass(frozen=True)
+@record
 class TableDocument:
     """What a document says of a table: classes, plan and states."""
 

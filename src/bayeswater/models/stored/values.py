@@ -6,7 +6,7 @@ its doubt, and what it achieved. What is made is checked as if a stranger had wr
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from math import inf
 from reprlib import repr as shortened
 from typing import Any
@@ -31,6 +31,7 @@ from bayeswater.families.family import ColumnSettings
 from bayeswater.families.settings import NAMES, column_settings
 from bayeswater.files.model_file import require
 from bayeswater.files.values import FORMS, Codec, ValueForm
+from bayeswater.records import record
 from bayeswater.typing import Array, is_number, is_temperature
 
 MISLED = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError, re.error)
@@ -293,7 +294,7 @@ def _term_weights(
     return TermWeights(*found)
 
 
-@dataclass(frozen=True)
+@record
 class OldMap:
     """A map of older files: softmax(slope * log p + shift) of every row, whatever is known of it."""
 

@@ -22,13 +22,12 @@ that refuses missing cells.
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import wraps
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from bayeswater.data.frames import NOT_IN_ARROW
 from bayeswater.data.matrix import column_name
@@ -48,6 +47,7 @@ from bayeswater.models.streaming.sources import (
     read_as_learned,
     rows_to_answer,
 )
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -101,9 +101,15 @@ def _are_texts(X: Any, model: Any) -> bool:
     return is_list and vars(model).get("n_features_in_") == 1 and not all(map(names_rows, X))
 
 
+def _require_fitted(model: Any) -> None:
+    from sklearn.utils.validation import check_is_fitted  # it takes its time, and is there where a classifier is
+
+    check_is_fitted(model)
+
+
 def answers(model: Any, rows: Rows, method: str, given: Mapping[str, Any]) -> Any:
     """Give what a method of a fitted model says of every piece of rows, with the schema of the answers fixed before."""
-    check_is_fitted(model)
+    _require_fitted(model)
     if isinstance(given.get("prior"), str):
         raise ParameterError(
             "prior='estimate' looks at all rows before it decides the first, and these are read in pieces; estimate it "
@@ -127,7 +133,7 @@ def in_memory(model: Any, X: Any, what: str) -> tuple[Any, Any]:
     return model, whole_table(rows, columns, what, "give fewer rows")
 
 
-@dataclass(frozen=True)
+@record
 class Answering:
     """A function of an Arrow table: what a method of a model says of its rows."""
 
@@ -233,7 +239,7 @@ def partial_rows(model: Any, X: Any) -> tuple[Any, Any]:
     rows = rows_of_cells(X)
     if rows is None:
         return model, X
-    check_is_fitted(model)
+    _require_fitted(model)
     names = cell_names(model)
     for row in rows:
         for name in row:

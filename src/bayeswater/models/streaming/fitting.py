@@ -7,7 +7,6 @@ as long as there is room for them (`data.sources.whole`).
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,6 +34,7 @@ from bayeswater.models.streaming.sources import (
     reported_progress,
     rows_to_learn,
 )
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def score_source(model: Any, source: Any, y: Any, sample_weight: Any, target: An
     return found.right / found.total
 
 
-@dataclass(frozen=True)
+@record
 class Hits:
     """Weights of the rows whose class was predicted, and of all."""
 

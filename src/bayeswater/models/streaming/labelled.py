@@ -6,7 +6,6 @@ model sees them. What a model gives for the rest is added up where the pieces ar
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from bayeswater.engines.engine_rows import EngineRows
 from bayeswater.errors import BayesWarning, DataError, SchemaError, nearest_names, warn_user
 from bayeswater.models.streaming.grouping import by_groups, require_few_categories
 from bayeswater.models.streaming.passes import Examples, Piece, plus
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def _nothing(piece: Piece) -> None:
     """Ask nothing of rows."""
 
 
-@dataclass(frozen=True)
+@record
 class CountedTable:
     """The rows of a table that count, if any do, which they are, and how many there were."""
 
@@ -243,7 +243,7 @@ class CountedTable:
     n_unlabelled: int
 
 
-@dataclass(frozen=True)
+@record
 class Labelled:
     """A function of a piece as a function of an Arrow table that holds labels and weights among its columns."""
 
@@ -280,7 +280,7 @@ class Labelled:
         return CountedTable(piece, kept, table.num_rows, n_unlabelled)
 
 
-@dataclass(frozen=True)
+@record
 class Total:
     """What was found in pieces of which some may have had no rows, and how many rows they had."""
 

@@ -12,7 +12,6 @@ Rows in memory are the case of one piece (`Batches`).
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -20,6 +19,7 @@ from bayeswater.data.frames import is_frame
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows
 from bayeswater.errors import DataError, ParameterError
+from bayeswater.records import record
 from bayeswater.statistics.sums import Sums
 
 Batch = tuple[Any, ...]
@@ -185,7 +185,7 @@ Passes = Generator["Pass", Any, Learned]
 """Passes over rows, and what is learned by them."""
 
 
-@dataclass(frozen=True)
+@record
 class Pass:
     """One reading of all rows.
 
@@ -255,7 +255,7 @@ def side_by_side(functions: Sequence[Callable[[Piece], Any]], piece: Piece) -> "
     return Parts(tuple(of(piece) for of in functions))
 
 
-@dataclass(frozen=True)
+@record
 class Parts:
     """Sums side by side; None for one over no rows."""
 
@@ -274,7 +274,7 @@ def plus(a: Any, b: Any) -> Any:
     return b if a is None else a if b is None else a + b
 
 
-@dataclass(frozen=True)
+@record
 class Counting:
     """A function of a piece: its sums, as a model counts them that has seen no other rows.
 

@@ -1,7 +1,6 @@
 """`bootstrap_structure`: how sure each arc is, by learning again from rows drawn anew."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
@@ -21,6 +20,7 @@ from bayeswater.models.structures.structure_learning import (
     checked_significance,
     checked_test,
 )
+from bayeswater.records import record
 from bayeswater.structure.bootstrap import arc_counts, averaged_parents, in_order_of_names, significance_threshold
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.family_scores import FamilyScores
@@ -36,7 +36,7 @@ MOST_PAIRS = 20
 """Pairs that are printed."""
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class ArcStrengths:
     """How often pairs were joined, and in which direction.
 

@@ -21,7 +21,7 @@ are too many, the row is taken out of the tables that it has all cells of.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 
@@ -35,6 +35,7 @@ from bayeswater.inference.network_joint import ClassJoint
 from bayeswater.learning.network_em import Expectation
 from bayeswater.learning.structural_em import find_graph
 from bayeswater.models.network.network_fitting import estimated_tables
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import family_counts
 from bayeswater.statistics.parent_counts import Parents
 from bayeswater.structure.knowledge import Knowledge
@@ -48,7 +49,7 @@ SELECTION_FOLDS = 5
 """Parts of the rows, each of which is predicted by a network of the others."""
 
 
-@dataclass(frozen=True)
+@record
 class ClassNetworks:
     """Rows of which networks are learned.
 
@@ -147,7 +148,7 @@ MOST_FILLED = 2**12
 """States of the missing cells of a row that are gone through one by one."""
 
 
-@dataclass(frozen=True)
+@record
 class CountedTables:
     """Counts of every variable with its parents, the class the first variable, and what is added to every cell."""
 

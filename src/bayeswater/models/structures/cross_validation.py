@@ -1,7 +1,6 @@
 """`cross_validate_structure`: how well networks explain rows that they were not learned from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from bayeswater.models.structures.structure_learning import (
     learn_mixed,
     ordered,
 )
+from bayeswater.records import record
 from bayeswater.statistics.category_counts import joint_counts
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.hill_climbing import Parents
@@ -33,7 +33,7 @@ from bayeswater.typing import Array, is_number
 HEADS = ("fold", "rows", "arcs", "log-loss")
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class StructureValidation:
     """What rows that were held out lose.
 

@@ -1,7 +1,6 @@
 """`independence_test`: whether two columns of a frame depend on each other, given others."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from bayeswater.markup import html_table, paragraphs
 from bayeswater.models.structures.mixed_learning import NumbersAndStates
 from bayeswater.models.structures.state_table import StateTable, named_frame
 from bayeswater.models.structures.structure_learning import checked_seed
+from bayeswater.records import record
 from bayeswater.structure.independence import (
     TESTS_OF_NUMBERS,
     TESTS_OF_STATES,
@@ -28,7 +28,7 @@ from bayeswater.typing import Array
 HEADS = ("test", "statistic", "degrees of freedom", "p-value", "rows")
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class IndependenceResult:
     """What a test of independence says.
 

@@ -4,7 +4,7 @@ Columns of numbers are numbers, unless `columns` says that one is of states; all
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from bayeswater.estimate.regression import EXACT
 from bayeswater.models.mixed_networks.mixed_rows import number_nodes, values_to_learn
 from bayeswater.models.network.network_rows import label_column
 from bayeswater.models.structures.state_table import StateTable, named_frame
+from bayeswater.records import record
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.moment_scores import MomentScore, MomentScores
@@ -38,7 +39,7 @@ def is_mixed(numbers: Any, score: Any, test: str | None = None) -> bool:
     return numbers == "gaussian"
 
 
-@dataclass(frozen=True)
+@record
 class NumbersAndStates:
     """Rows of states and numbers: codes and values (n_variables, n_rows); variables, None of those that are numbers."""
 

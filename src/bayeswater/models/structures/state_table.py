@@ -1,7 +1,6 @@
 """`StateTable`: the rows of a frame as states of variables, numbers put into bins."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -32,13 +31,14 @@ from bayeswater.families.state_planning import (
 )
 from bayeswater.models.network.network_rows import rows_as_frame
 from bayeswater.models.streaming.sources import rows_to_answer
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 WAY_OUT = "read fewer columns, bayeswater.local_rows(source, columns=[...]), or fewer rows"
 """Of one who has more rows than memory holds."""
 
 
-@dataclass(frozen=True)
+@record
 class StateTable:
     """Codes (n_variables, n_rows) of the states of variables; a missing cell has the code one past the last state."""
 

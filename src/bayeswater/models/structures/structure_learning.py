@@ -1,7 +1,6 @@
 """`learn_structure`, `score_structure`: the graph that explains rows best, its network, and how well any graph does."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +19,7 @@ from bayeswater.models.network.graph import read_graph
 from bayeswater.models.structures.mixed_learning import NumbersAndStates, is_mixed
 from bayeswater.models.structures.state_table import StateTable, named_frame, require_complete
 from bayeswater.networks.drawing import to_svg
+from bayeswater.records import record
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import EquivalenceClass, equivalence_class
 from bayeswater.structure.family_scores import FamilyScores
@@ -45,7 +45,7 @@ Begin = tuple[frozenset[int], ...] | None
 """Parents of each variable in the graph that a search begins from, if there is one."""
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class LearnedStructure:
     """What `learn_structure` found.
 
@@ -224,7 +224,7 @@ class LearnedStructure:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class LearnedMixedStructure(LearnedStructure):
     """What `learn_structure` found where numbers stay numbers; see `LearnedStructure`.
 

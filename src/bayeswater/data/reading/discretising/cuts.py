@@ -13,7 +13,6 @@ tells.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
 from typing import Any
@@ -25,6 +24,7 @@ from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.interval_cuts import interval_codes
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.phrases import EN, Language, own_phrases
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 own_phrases(
@@ -87,7 +87,7 @@ def told_apart(points: Sequence[float], ways: Sequence[Way] = DIGITS) -> list[st
     return [repr(float(point)) for point in points]
 
 
-@dataclass(frozen=True)
+@record
 class Cuts:
     """Cuts of one column in rising order; none, if all numbers are in one interval.
 

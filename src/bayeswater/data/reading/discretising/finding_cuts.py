@@ -10,7 +10,6 @@ seen goes to the nearest that was.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,6 +26,7 @@ from bayeswater.data.reading.discretising.value_cells import (
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.limits import require_table_bytes
+from bayeswater.records import record
 from bayeswater.typing import Array, is_number
 
 
@@ -92,7 +92,7 @@ ENOUGH_ROWS = 30
 """Rows of a bin from which on its counts are taken to be reliable."""
 
 
-@dataclass(frozen=True)
+@record
 class Method:
     """How columns are cut.
 
@@ -152,7 +152,7 @@ class Method:
         return cuts_by_class(column.sorted_by_class, self.fallback, weka_exact=self.weka_exact)
 
 
-@dataclass(frozen=True)
+@record
 class FoundCuts:
     """Cuts of a column in rising order, and the method that found them: not always the one that was asked.
 
@@ -189,7 +189,7 @@ class Numbers(Protocol):
         """The values in rising order, and the classes of each."""
 
 
-@dataclass(frozen=True)
+@record
 class NumberColumn:
     """Numbers of any kind, NaN where they are missing, their classes and weights: (n_rows,) each."""
 

@@ -18,13 +18,14 @@ Weka's, for rows of equal weight. (Of rows of different weight it counts rows, n
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from bayeswater.data.reading.discretising.value_cells import ValueCells
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.interval_cuts import TABLE_UP_TO, cut_scores, in_units, lookup_table, units_per_bit
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 LN2 = float(np.log(2))
@@ -91,7 +92,7 @@ def _entropy(weight: Array) -> float:
     return float(-(there @ np.log2(there)))
 
 
-@dataclass(frozen=True)
+@record
 class ExactSearch:
     """Search for the cut that leaves the least entropy, in whole units of description length."""
 
@@ -127,7 +128,7 @@ class ExactSearch:
         return low + 1 + int((scores >= least).argmax()) if least > of_classes - of_all else None
 
 
-@dataclass(frozen=True)
+@record
 class WekaSearch:
     """The same search with entropies as Weka sums them up, float by float."""
 

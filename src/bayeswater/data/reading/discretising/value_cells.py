@@ -12,17 +12,17 @@ distinct values has one bin for each. No cut parts equal values.
 is reliable, and more rows give more bins (Yang and Webb, 2009).
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import isqrt
 
 import numpy as np
 
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 
-@dataclass(frozen=True)
+@record
 class ValueCells:
     """Stretches of values in rising order, of one value each unless they were joined, and the cells of each.
 
