@@ -138,12 +138,16 @@ def test_numbers_where_states_are_texts_are_refused_with_the_reason():
     assert network.posteriors(pd.DataFrame({"a": eval(f"column{way}", {"column": rows["a"]})})).impossible.sum() == 0
 
 
-def test_texts_where_states_are_numbers_are_refused_with_the_reason():
-    network = BayesianNetwork("a", {"a": {5: 0.5, 7: 0.5}})
-    with pytest.raises(DataError, match=r"'7' in 1 of 1 rows.*; its states are no texts: convert the column to their"):
-        network.log_probability(pd.DataFrame({"a": ["7"]}))
-    with pytest.raises(DataError, match=r"'8' in 1 of 1 rows.*; correct it"):
+def test_texts_where_states_are_numbers_are_these_and_others_are_refused_with_the_reason():
+    network = BayesianNetwork("a", {"a": {5: 0.25, 7: 0.75}})
+    assert np.exp(network.log_probability(pd.DataFrame({"a": ["7", "5.0"]}))).tolist() == pytest.approx([0.75, 0.25])
+    with pytest.raises(DataError, match=r"8 in 1 of 1 rows.*; correct it"):
         network.log_probability(pd.DataFrame({"a": ["8"]}))
+    truths = BayesianNetwork("a", {"a": {True: 0.5, False: 0.5}})
+    with pytest.raises(
+        DataError, match=r"'True' in 1 of 1 rows.*; its states are no texts: convert the column to their"
+    ):
+        truths.log_probability(pd.DataFrame({"a": ["True"]}))
 
 
 def test_rows_are_drawn_as_often_as_they_are_probable(kernel):

@@ -36,7 +36,7 @@ from bayeswater.kernels.interval_cuts import column_range
 from bayeswater.kernels.threads import block_map, row_blocks
 from bayeswater.phrases import own_reasons
 from bayeswater.records import record
-from bayeswater.typing import Array
+from bayeswater.typing import Array, is_number
 
 own_reasons(
     {
@@ -241,7 +241,8 @@ def _encode_column(
     source: ColumnCells, name: str, known: Variable | None, rules: Rules
 ) -> tuple[Variable, Array, list[Unseen]]:
     if isinstance(source, FrameColumn) and not source.is_numeric:
-        return _encode_labels(FoundLabels.of(source), name, known, rules)
+        found = FoundLabels.of(source)
+        return _encode_labels(found.as_numbers() if _are_numbers(known) else found, name, known, rules)
     numbers = numeric_column(source.frame, source.name) if isinstance(source, FrameColumn) else source
     can_be_fraction = numbers.dtype.kind == "f"  # others are taken as they are, without a copy
     missing = np.isnan(numbers) if can_be_fraction else np.zeros(len(numbers), dtype=bool)
@@ -261,6 +262,13 @@ def _encode_column(
     states = list(map(_label, labels[~np.isnan(labels)].tolist()))
     place = np.append(np.arange(len(states)), -1)  # NaN is the last of the labels
     return _encode_labels(FoundLabels(states, ((place, index),)), name, known, rules)
+
+
+def _are_numbers(known: Variable | None) -> bool:
+    """Say whether the states of a column are numbers."""
+    if known is None or not known.n_states:
+        return False
+    return known.is_coded or all(is_number(state) and not isinstance(state, bool) for state in known.states)
 
 
 def _label(number: float) -> float:

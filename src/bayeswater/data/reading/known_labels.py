@@ -10,6 +10,7 @@ chunk, and for every chunk it is known where the entries of its list stand in th
 at as an object.
 """
 
+import re
 from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ import numpy as np
 from bayeswater.data.cells import is_missing, label_values
 from bayeswater.data.frames import Frame, as_arrow
 from bayeswater.data.labels import narrow_codes
+from bayeswater.data.reading.cell_style import MARKS, PlainStyle, half_width
 from bayeswater.data.reading.column_kinds import require_labels
 from bayeswater.data.reading.discretising.cuts import apply_cuts, cuts_named
 from bayeswater.data.variable import Variable
@@ -150,6 +152,36 @@ def _integer_buffer(array: "pa.Array") -> tuple[Array, Array | None]:
     return values, bits[skipped : skipped + len(array)] == 0
 
 
+PLAIN = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+
+
+def number_written(cell: str) -> int | float | str | None:
+    """Give the number that is written in a cell, None for a mark of missing ones, and any other cell as it is.
+
+    >>> number_written(" 3"), number_written("2.5"), number_written("n/a"), number_written("x")
+    (3, 2.5, None, 'x')
+    """
+    own = cell.strip()
+    if not own or own in MARKS:
+        return None
+    if PLAIN.fullmatch(own) is None:
+        return cell
+    number = float(own)
+    return int(number) if number.is_integer() else number
+
+
+def numbers_written(cells: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """Read plain numbers out of text; text that holds anything else is left as it is."""
+    import pyarrow as pa
+
+    present = PlainStyle().present(cells)
+    narrow = pa.chunked_array([half_width(chunk) for chunk in present.chunks], present.type)
+    try:
+        return narrow.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return cells
+
+
 SHOWN = 4096
 """Cells that are looked at first for labels of a dictionary that none has."""
 
@@ -219,6 +251,22 @@ class FoundLabels:
         if source.name in source.frame.declared:
             return cls(list(code_of), tuple(chunks), frozenset(code_of))
         return cls(list(code_of), tuple(chunks))._used()
+
+    def as_numbers(self) -> "FoundLabels":
+        """Read numbers that are written as text, and marks of missing cells, beside states that are numbers.
+
+        >>> import pyarrow as pa
+        >>> cells = pa.table({"n": ["3", "n/a", "3.0", "x"]})
+        >>> FoundLabels.of(FrameColumn(Frame(cells, "pyarrow", frozenset()), "n")).as_numbers().states
+        [3, 'x']
+        """
+        if not any(isinstance(state, str) for state in self.states):
+            return self
+        code_of: dict[Any, int] = {}
+        labels = [number_written(state) if isinstance(state, str) else state for state in self.states]
+        place = [-1 if label is None else code_of.setdefault(label, len(code_of)) for label in labels]
+        joined = np.array([*place, -1], dtype=np.int64)
+        return FoundLabels(list(code_of), tuple((joined[own], index) for own, index in self.chunks))
 
     @property
     def is_one_list(self) -> bool:

@@ -29,7 +29,7 @@ from bayeswater.data.reading.cell_style import CellStyle, holds_strings
 from bayeswater.data.reading.cell_styles import style_of
 from bayeswater.data.reading.column_plan import COUNTS, ColumnPlan
 from bayeswater.data.reading.dates import SECONDS_PER_DAY, date_columns, in_zone_of, seconds_of
-from bayeswater.data.reading.known_labels import holds_numbers
+from bayeswater.data.reading.known_labels import holds_numbers, holds_texts, numbers_written
 from bayeswater.data.reading.matrix_reading import names_of, read_matrix, require_cells, rows_of_objects
 from bayeswater.data.reading.number_style import SHARES, NumberStyle
 from bayeswater.data.reading.original_types import arrow_type, drawn_table, pandas_types
@@ -94,6 +94,8 @@ class RawTable:
             column = self.cells(name)
             if pa.types.is_time(column.type) or pa.types.is_duration(column.type):
                 return seconds_of(column)
+            if holds_texts(column.type):
+                column = numbers_written(column)
             one = Frame(pa.table({name: column}), "pyarrow", frozenset())
             column = numeric_column(one, name, "the column is read as numbers: convert its cells, or empty them")
         _require_finite(column, name)

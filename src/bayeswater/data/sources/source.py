@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 from bayeswater.data.column_types import Misfit, cast_columns, said_by_types
 from bayeswater.data.frames import require_own_names
 from bayeswater.data.reading.cell_style import WAY_OUT, CellStyle
+from bayeswater.data.reading.known_labels import holds_numbers
 from bayeswater.data.reading.style_search import StyleFound
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.parts import BEGINNING, NO_STYLES, DecodedPiece, Mark
@@ -100,7 +101,13 @@ class Source(ABC):
         """
         self.cells.said |= {name: style for name, style in styles.items() if name not in self._asked}
         self.types = {**types, **self.types}
+        self.cells.found = {name: found for name, found in self.cells.found.items() if name not in self._numbers}
         self.__dict__.pop("schema", None)
+
+    @property
+    def _numbers(self) -> "dict[str, pa.DataType]":
+        """Columns that have to be numbers: strings among them are such, and no codes."""
+        return {name: kind for name, kind in self.types.items() if holds_numbers(kind)}
 
     def suppose(self, known: ReadAs) -> None:
         """Let it be read as other files of the same table are, as far as nothing is said of it."""
@@ -174,8 +181,9 @@ class Source(ABC):
         strings = [field.name for field in stored if pa.types.is_string(field.type)]
         new = [name for name in strings if self.cells.style(name) is None]
         if new:
+            asked = {**self._asked, **self._numbers}
             first = None if in_all else self._first_strings(new)
-            self.cells.find_in_strings(new, first, self._strings if self.can_be_reread else None, self._asked)
+            self.cells.find_in_strings(new, first, self._strings if self.can_be_reread else None, asked)
             for said in self.cells.notes():
                 self.note(said)
         return self.cells.schema({field.name: field.type for field in stored}, self.types)

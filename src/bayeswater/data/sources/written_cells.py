@@ -5,7 +5,7 @@ all of them where the first leave doubt. Marks of missing cells are taken out by
 nothing; a column with marks of its own is parsed by itself. A field of the schema tells its style.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -158,10 +158,10 @@ class WrittenCells:
         asked = {name: _kinds_for(types[name]) if name in types else ALL_KINDS for name in names}
         asked = {name: kinds for name, kinds in asked.items() if kinds}
         if first is not None:
-            self._search([first], asked, are_codes=True)
+            self._search([first], asked, codes=asked.keys() - types.keys())
             asked = {name: kinds for name, kinds in asked.items() if self.found[name].doubt}
         if asked and rows is not None:
-            self._search(rows(list(asked)), asked, are_codes=True)
+            self._search(rows(list(asked)), asked, codes=asked.keys() - types.keys())
 
     def read(self, table: "pa.Table", schema: "pa.Schema") -> "pa.Table":
         """Read strings without blanks by the styles of their columns, in the types that the schema has."""
@@ -300,9 +300,9 @@ class WrittenCells:
                 kinds[name] = pa.string()
 
     def _search(
-        self, tables: "Iterable[pa.Table]", kinds: Mapping[str, Iterable[str]], *, are_codes: bool = False
+        self, tables: "Iterable[pa.Table]", kinds: Mapping[str, Iterable[str]], *, codes: Collection[str] = ()
     ) -> None:
-        searches = {name: StyleSearch(self.written, own, are_codes=are_codes) for name, own in kinds.items()}
+        searches = {name: StyleSearch(self.written, own, are_codes=name in codes) for name, own in kinds.items()}
         for table in tables:
             for name, search in searches.items():
                 search.add(table.column(name))
