@@ -7,6 +7,7 @@ import pytest
 from tests.oracles.chained_rows import chained_rows
 from tests.oracles.local_scores import all_parents, is_acyclic
 
+from bayeswater import limits
 from bayeswater.errors import ParameterError, ResourceLimitError
 from bayeswater.kernels.threads import threads
 from bayeswater.structure.exact_search import exact_search, forecast
@@ -133,6 +134,16 @@ def test_a_time_limit_ends_a_search_and_is_told():
     assert is_acyclic(found.parents)
     scores = [score for _, score in found.curve]
     assert scores == sorted(scores) and scores[-1] == found.score
+
+
+@pytest.mark.parametrize(
+    ("method", "size"), [("hill_climb", "1.148 KiB"), ("tabu", "1.148 KiB"), ("order", "3.445 KiB")]
+)
+def test_a_climb_that_would_not_fit_is_refused_with_what_it_would_hold(monkeypatch, method, size):
+    monkeypatch.setattr(limits, "TABLE_BYTES", 500)
+    with pytest.raises(ResourceLimitError, match=rf"among 7 variables gains, .*{method}.* would take {size}.*'tree'"):
+        search(local_scores(), knows(7), method)
+    assert search(local_scores(), knows(7), "tree").method == "tree"
 
 
 def test_a_search_begins_where_it_is_told_to():

@@ -12,15 +12,22 @@ new best, as in R's bnlearn.
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import cache
 
 import numpy as np
 
+from bayeswater.data.reading.row_hashes import hash_word, hashed
+from bayeswater.kernels.threads import row_blocks
 from bayeswater.records import record
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.typing import Array
+
+AT_A_TIME = 256
+"""Variables whose gains are counted at once: beside the square of all gains there is little room to keep."""
+
+BYTES_OF_A_PAIR = 2 * 8 + 8
+"""What a climb holds of every two variables: what an arc gains, where it may be; marks of arcs, paths and knowledge."""
 
 TIE = 1e-12
 """Share of the score below which gains are equal: some hundred times the rounding of its sum."""
@@ -48,13 +55,15 @@ class Climb:
         self.local_scores = local_scores
         self.knowledge = knowledge
         self.parents = list(start)
-        columns = local_scores.columns(list(enumerate(start)))
-        self.score = sum(float(column[y]) for y, column in enumerate(columns))
+        self.gain = np.empty((n, n))
+        for some in row_blocks(n, AT_A_TIME):
+            wanted = [(y, start[y]) for y in range(some.start, some.stop)]
+            self.gain[some] = local_scores.columns(wanted)
+        self.score = sum(self.gain.diagonal().tolist())
         self.reach = reachable(start)
         self.arc = np.zeros((n, n), dtype=bool)  # [child, parent], as all squares here
         for y, own in enumerate(start):
             self.arc[y, list(own)] = True
-        self.gain = np.array(columns)
         self.gain -= self.gain.diagonal().copy()[:, None]
         self._fixed = knowledge.required.T
         self._closed = ~knowledge.allowed.T
@@ -175,13 +184,13 @@ def hill_climb(
     """
     climb = Climb(local_scores, knowledge, start)
     best, best_score, since, n_steps = tuple(climb.parents), climb.score, 0, 0
-    code = _arc_codes(len(start))
+    n = len(start)
     graph = 0  # the codes of its arcs, each added by exclusive or
     recent: deque[int] = deque([graph], maxlen=max(1, tabu))
 
     def after(step: Step) -> int:
-        changed = graph ^ code[step.parent][step.child]
-        return changed ^ code[step.child][step.parent] if step.turns else changed
+        changed = graph ^ arc_code(step.parent * n + step.child)
+        return changed ^ arc_code(step.child * n + step.parent) if step.turns else changed
 
     while True:
         step = climb.best_step((lambda step: after(step) in recent) if tabu else None)
@@ -215,7 +224,10 @@ def topological_order(parents: Sequence[frozenset[int]]) -> list[int]:
     return list(Dag(names, tuple(tuple(sorted(own)) for own in parents)).order)
 
 
-@cache
-def _arc_codes(n: int) -> list[list[int]]:
-    """Random numbers of 62 bits, one for each arc, always the same."""
-    return np.random.default_rng(0).integers(2**62, size=(n, n)).tolist()
+def arc_code(arc: int) -> int:
+    """Give a number of 64 bits to each arc, always the same; a graph has those of its arcs by exclusive or.
+
+    >>> arc_code(0) ^ arc_code(1) ^ arc_code(0) == arc_code(1)
+    True
+    """
+    return int(hashed(hash_word(arc))[0])

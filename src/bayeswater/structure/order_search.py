@@ -197,6 +197,9 @@ def _with_room(array: Array, length: int) -> Array:
     return np.concatenate([array, np.empty(max(len(array), length - len(array)), dtype=array.dtype)])
 
 
+BYTES_OF_A_LINK = 6 * 8
+"""What grow trees of all variables hold of every two of them while they begin."""
+
 TABU = 30
 """Length of the tabu list of the climbs."""
 

@@ -25,17 +25,18 @@ from time import perf_counter
 import numpy as np
 
 from bayeswater.errors import ParameterError
+from bayeswater.limits import require_table_bytes
 from bayeswater.records import record
 from bayeswater.structure.blankets import NEAR, TestAnswers, aracne, by_blankets, nearby
 from bayeswater.structure.equivalence import EquivalenceClass
 from bayeswater.structure.exact_search import chow_liu_tree, exact_search, forecast
 from bayeswater.structure.family_scores import FamilyScores
-from bayeswater.structure.hill_climbing import TIE, Parents, hill_climb, reachable
+from bayeswater.structure.hill_climbing import BYTES_OF_A_PAIR, TIE, Parents, hill_climb, reachable
 from bayeswater.structure.independence import IndependenceTest
 from bayeswater.structure.knowledge import Knowledge
 from bayeswater.structure.moment_scores import MomentScores
 from bayeswater.structure.number_tests import MixedTest
-from bayeswater.structure.order_search import TABU, FoundGraph, OrderSearch
+from bayeswater.structure.order_search import BYTES_OF_A_LINK, TABU, FoundGraph, OrderSearch
 from bayeswater.structure.pc_stable import pc_stable
 
 BY_TESTS = ("pc", *NEAR, "aracne")
@@ -187,6 +188,12 @@ def search(
         most = np.inf if max_given is None else max_given
         return TestAnswers(tests_of(local_scores, test, seed), significance, way.goes_on, most)
 
+    held = BYTES_OF_A_PAIR * (method in ("hill_climb", "tabu", "order")) + BYTES_OF_A_LINK * (method == "order")
+    require_table_bytes(
+        held * local_scores.n_variables**2,
+        f"what every arc among {local_scores.n_variables:,} variables gains, as method={method!r} holds it,",
+        "take method='tree', which holds one number a pair, or leave columns out",
+    )
     if method in ("hill_climb", "tabu"):
         found, n_steps, scores, stopped = _climbs(local_scores, knowledge, way, tabu, start, restarts, perturb, seed)
     elif method == "order":

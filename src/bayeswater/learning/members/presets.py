@@ -21,7 +21,7 @@ from numbers import Integral
 from time import perf_counter
 from typing import Any
 
-from bayeswater.errors import ParameterError
+from bayeswater.errors import BayesWarning, ParameterError, warn_user
 from bayeswater.kernels.threads import thread_count
 from bayeswater.learning.members.aode_members import FEW_MEMBERS, AodeMembers
 from bayeswater.learning.members.boosted_member import BoostedMember
@@ -33,7 +33,7 @@ from bayeswater.learning.members.member_table import EnsembleTable
 from bayeswater.learning.members.screening import slots_of
 from bayeswater.learning.members.tree_members import ClassTrees
 from bayeswater.learning.members.word_member import WordMember
-from bayeswater.limits import TABLE_BYTES
+from bayeswater.limits import TABLE_BYTES, bytes_in_words, require_table_bytes
 from bayeswater.records import record
 
 MOST_COLUMNS = 24
@@ -125,6 +125,12 @@ A committee is left out of which one member would need more, unless it is asked 
 LOOK_UPS = 4 * MOST_PARENTS
 """Terms in whose time KDB looks a column up."""
 
+COVARIANCE_BYTES = 2**28
+"""What the covariances of all numbers may take without being asked for: time grows with them, too."""
+
+WHILE_LEARNING = 4
+"""Times of that which are held while they are learned."""
+
 SCREENED = 4
 """Members whose pairs of the columns that tell most are as many as these counts."""
 
@@ -147,6 +153,7 @@ def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, 
             f"members is {members!r}, which leaves no family that can learn from this table; give a member to one of "
             f"{[*committees]}"
         )
+    _make_room(chosen, table, is_asked_for="gaussian" in given)
     n_slots, slots = _slots_of_pairs(table, preset), slots_of(table)
     n_bytes = pair_bytes(n_slots or int(slots.sum()), table.n_classes)
     n_looked_at = int(n_slots / slots.mean()) if n_slots else table.n_columns  # about
@@ -165,6 +172,24 @@ def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, 
         n_members = max(1, min(most // n_bytes, enough, chosen[name].members_for(table)))
         chosen[name] = replace(chosen[name], n_members=n_members, n_slots=n_slots)  # type: ignore[type-var]
     return chosen
+
+
+def _make_room(chosen: dict[str, Committee], table: EnsembleTable, *, is_asked_for: bool) -> None:
+    """Leave out covariances of too many numbers, and say so; refuse them where they are all there is, or asked for."""
+    n_numbers = table.numbers.shape[1]
+    n_bytes = 8 * table.n_classes * n_numbers**2
+    if "gaussian" not in chosen or n_bytes <= COVARIANCE_BYTES:
+        return
+    what = f"covariances of {n_numbers:,} numbers in {table.n_classes} classes"
+    if is_asked_for or len(chosen) == 1:
+        require_table_bytes(WHILE_LEARNING * n_bytes, what, "give members={'gaussian': 0}, or fewer columns of numbers")
+        return
+    del chosen["gaussian"]
+    warn_user(
+        f"the family 'gaussian' is left out: {what} would take {bytes_in_words(n_bytes)}, over "
+        f"{bytes_in_words(COVARIANCE_BYTES)}; members={{'gaussian': 0}} says so without a warning",
+        BayesWarning,
+    )
 
 
 def pair_bytes(n_slots: int, n_classes: int) -> int:

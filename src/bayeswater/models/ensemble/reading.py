@@ -7,6 +7,7 @@ is worth is told by the posterior with some cells known and the others missing.
 """
 
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -86,23 +87,26 @@ class EnsembleReading:
     ) -> EnsembleTable:
         """Read rows; of those whose class is known, with `labels` and weights."""
         raw = self.raw(X, settings).with_dates(self.plan)
-        numbers = [_numbers(raw, column, settings) for column in self.numbers]
-        words = [number_words(values) for values in numbers]
+        numbers = np.empty((raw.n_rows, len(self.numbers)))
+        for j, column in enumerate(self.numbers):
+            numbers[:, j] = _numbers(raw, column, settings)
         states = np.empty((raw.n_rows, len(self.schema)), dtype=np.int32)
         coded = _coded(raw, self.plan, self.schema, settings)
-        if coded is not None:
-            assert isinstance(coded.codes, ColumnMatrix)
-            for j, (variable, codes) in enumerate(zip(self.schema, coded.codes.columns, strict=True)):
-                known = codes < variable.n_states
-                states[:, j] = np.where(known, codes.astype(np.int32), -1)
-                words.append(state_words(variable)[np.where(known, codes, variable.n_states)])
+        for j, codes in enumerate(_columns_of(coded)):
+            states[:, j] = np.where(codes < self.schema[j].n_states, codes.astype(np.int32), -1)
         texts = _texts(raw, self.plan, self.vocabularies, settings)
         if labels is None:
             hashes = np.zeros(raw.n_rows, dtype=np.uint64)
-        else:
-            hashes = row_words([*words, *map(text_words, texts)], raw.n_rows)
+        else:  # the words of a column are made when they are hashed: those of all would be another table
+            of_states = zip(self.schema, _columns_of(coded), strict=True)
+            words = chain(
+                map(number_words, numbers.T),
+                (state_words(own)[np.minimum(codes, own.n_states)] for own, codes in of_states),
+                map(text_words, texts),
+            )
+            hashes = row_words(words, raw.n_rows)
         return EnsembleTable(
-            np.stack(numbers, axis=1) if numbers else np.empty((raw.n_rows, 0)),
+            numbers,
             states,
             self.schema.n_states,
             None if labels is None else labels.codes.astype(np.int64),
@@ -111,6 +115,14 @@ class EnsembleReading:
             hashes,
             beside(texts),
         )
+
+
+def _columns_of(coded: CodedTable | None) -> tuple[Array, ...]:
+    """Codes of the columns of states, where there are any."""
+    if coded is None:
+        return ()
+    assert isinstance(coded.codes, ColumnMatrix)
+    return tuple(coded.codes.columns)
 
 
 def planned(raw: RawTable, settings: Settings) -> ColumnPlan:
