@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from bayeswater.models.semi_naive.kdb import KDB, SKDB
     from bayeswater.models.semi_naive.tan import SPODE, TAN
     from bayeswater.models.structures.blanket_learning import learn_blanket
-    from bayeswater.models.structures.bootstrapping import bootstrap_structure
+    from bayeswater.models.structures.bootstrapping import average_structures, bootstrap_structure
     from bayeswater.models.structures.cross_validation import cross_validate_structure
     from bayeswater.models.structures.independence_testing import independence_test
     from bayeswater.models.structures.network_classifier import NetworkClassifier
@@ -105,7 +105,7 @@ _HOMES = {
     "models.semi_naive.kdb": ("KDB", "SKDB"),
     "models.semi_naive.tan": ("SPODE", "TAN"),
     "models.structures.blanket_learning": ("learn_blanket",),
-    "models.structures.bootstrapping": ("bootstrap_structure",),
+    "models.structures.bootstrapping": ("average_structures", "bootstrap_structure"),
     "models.structures.cross_validation": ("cross_validate_structure",),
     "models.structures.independence_testing": ("independence_test",),
     "models.structures.network_classifier": ("NetworkClassifier",),
@@ -174,6 +174,7 @@ __all__ = [
     "TextAnalyser",
     "UnseenCategoryWarning",
     "audit",
+    "average_structures",
     "bootstrap_structure",
     "compare",
     "cross_validate_structure",

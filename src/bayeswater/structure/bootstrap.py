@@ -64,7 +64,9 @@ def arc_counts(
             seed_of_search = int(rng.integers(2**31))
             found = search(drawn, known, method, test=test, significance=significance, seed=seed_of_search)
         arcs = np.empty((len(order), len(order)))
-        arcs[np.ix_(order, order)] = _arcs(Dag(known.names, tuple(tuple(sorted(own)) for own in found.parents)), known)
+        arcs[np.ix_(order, order)] = class_arcs(
+            Dag(known.names, tuple(tuple(sorted(own)) for own in found.parents)), known
+        )
         return arcs
 
     total = np.zeros((n_variables, n_variables))
@@ -80,7 +82,7 @@ def in_order_of_names(names: Sequence[str]) -> Array:
     return np.array(sorted(range(len(names)), key=names.__getitem__))
 
 
-def _arcs(dag: Dag, knowledge: Knowledge) -> Array:
+def class_arcs(dag: Dag, knowledge: Knowledge) -> Array:
     """Arcs of a graph; one that equivalent graphs turn counts half each way, unless what is known directs it."""
     arcs = np.zeros((len(dag), len(dag)))
     members = equivalence_class(dag, knowledge)
@@ -108,7 +110,7 @@ def significance_threshold(strengths: Array) -> float:
     return float(values[position])
 
 
-def averaged_parents(counts: Array, n: int, threshold: float, knowledge: Knowledge) -> tuple[tuple[int, ...], ...]:
+def averaged_parents(counts: Array, n: float, threshold: float, knowledge: Knowledge) -> tuple[tuple[int, ...], ...]:
     """Join the pairs that are stronger than the threshold, the strongest first, unless an arc would close a cycle.
 
     Arcs that are required come before all others. Pairs that were found as often one way as the other are directed in

@@ -249,7 +249,7 @@ def is_equivalent(a: Dag, b: Dag) -> bool:
     >>> is_equivalent(chain, fork), is_equivalent(chain, collider)
     (True, False)
     """
-    b = _in_order_of(a, b)
+    b = in_order_of(a, b)
     return skeleton(a) == skeleton(b) and v_structures(a) == v_structures(b)
 
 
@@ -265,7 +265,7 @@ def structural_hamming_distance(a: Dag, b: Dag, *, of_classes: bool = True) -> i
     >>> structural_hamming_distance(chain, fork), structural_hamming_distance(chain, fork, of_classes=False)
     (0, 1)
     """
-    b = _in_order_of(a, b)
+    b = in_order_of(a, b)
     marks_a, marks_b = (_marks(equivalence_class(dag) if of_classes else dag) for dag in (a, b))
     return sum(marks_a.get(pair) != marks_b.get(pair) for pair in marks_a.keys() | marks_b.keys())
 
@@ -276,7 +276,7 @@ def hamming_distance(a: Dag, b: Dag) -> int:
     >>> hamming_distance(Dag.parse("a -> b -> c"), Dag.parse("b -> a -> c"))
     2
     """
-    one, other = ({frozenset(arc) for arc in dag.edges()} for dag in (a, _in_order_of(a, b)))
+    one, other = ({frozenset(arc) for arc in dag.edges()} for dag in (a, in_order_of(a, b)))
     return len(one ^ other)
 
 
@@ -295,7 +295,7 @@ class ArcAgreement:
     @classmethod
     def of(cls, learned: Dag, true: Dag) -> "ArcAgreement":
         """Compare the arcs of graphs of the same names."""
-        mine, theirs = set(_in_order_of(true, learned).edges()), set(true.edges())
+        mine, theirs = set(in_order_of(true, learned).edges()), set(true.edges())
         return cls(len(mine & theirs), len(mine - theirs), len(theirs - mine))
 
     @property
@@ -322,7 +322,7 @@ def _marks(graph: Dag | EquivalenceClass) -> dict[tuple[int, int], int]:
     return marks
 
 
-def _in_order_of(a: Dag, b: Dag) -> Dag:
+def in_order_of(a: Dag, b: Dag) -> Dag:
     """Number the nodes of b as a does."""
     if a.names == b.names:
         return b

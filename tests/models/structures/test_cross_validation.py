@@ -6,8 +6,10 @@ import pytest
 from tests.oracles.pc_of_bnlearn import NAMES, rows
 
 from bayeswater import (
+    BayesianNetwork,
     BayesWarning,
     DataError,
+    ImpossibleEvidenceWarning,
     MixedNetwork,
     ParameterError,
     cross_validate_structure,
@@ -63,6 +65,52 @@ def test_a_row_that_exact_numbers_make_impossible_has_an_infinite_loss():
     assert found.loss == np.inf and found.standard_error == np.inf
 
 
+@pytest.mark.parametrize("target", ["a", "c"])
+def test_a_target_is_predicted_from_all_others(target):
+    data, fold_of = frame(n_rows=120), np.arange(120) % 3
+    found = cross_validate_structure(data, "a -> b -> c; b -> d; a -> d", folds=fold_of, target=target)
+    for fold in range(3):
+        network = BayesianNetwork.from_data(
+            "a -> b -> c; b -> d; a -> d",
+            data[fold_of != fold],
+            states={name: sorted(set(data[name])) for name in data},
+            equivalent_sample_size=1.0,
+        )
+        chances, likeliest = [], []
+        for row in data[fold_of == fold].to_dict("records"):
+            truth = row.pop(target)
+            answer = network.query(target, row)
+            chances.append(answer[truth])
+            likeliest.append(answer.mode == truth)
+        assert found.losses[fold] == pytest.approx(-np.mean(np.log(chances)), rel=1e-9)
+        assert found.errors[fold] == pytest.approx(1 - np.mean(likeliest))
+    assert repr(found).splitlines()[0].startswith(f"Log-loss of {target!r} {found.loss:.4f} nats")
+    assert "<th>error</th>" in found._repr_html_()
+
+
+def test_a_number_is_predicted_with_its_squared_error():
+    data, fold_of = mixed_frame(), np.arange(240) % 3
+    found = cross_validate_structure(data, "sex -> y <- x", folds=fold_of, target="y", numbers="gaussian")
+    network = MixedNetwork.from_data("sex -> y <- x", data[fold_of != 0], equivalent_sample_size=1.0)
+    errors = [
+        row["y"] - network.query("y", {"sex": row["sex"], "x": row["x"]}).mean
+        for row in data[fold_of == 0].to_dict("records")
+    ]
+    assert found.errors[0] == pytest.approx(np.mean(np.square(errors)), rel=1e-9)
+    assert found.errors.max() < 0.2 and np.isfinite(found.losses).all()
+
+
+def test_without_imagined_rows_a_row_may_be_impossible():
+    data = pd.DataFrame({"a": list("xxxxyyyy"), "b": list("uuuuuuuv")})
+    found = cross_validate_structure(data, "a -> b", folds=[0, 0, 1, 1, 0, 0, 1, 1], equivalent_sample_size=0)
+    assert found.losses[0] == pytest.approx(np.log(2) * 3 / 2) and found.losses[1] == np.inf
+    with pytest.warns(ImpossibleEvidenceWarning, match="1 of 4 rows"):
+        missed = cross_validate_structure(
+            data, "a -> b", folds=[0, 0, 1, 1, 0, 0, 1, 1], equivalent_sample_size=0, target="a"
+        )
+    assert missed.losses[1] == np.inf and missed.errors[1] == 0.5 and np.isfinite(missed.losses[0])
+
+
 def test_a_given_graph_stays_and_every_row_is_held_out_once():
     data = frame()
     found = cross_validate_structure(data, "a -> b; c; d", folds=7, seed=3)
@@ -87,7 +135,8 @@ def test_what_is_known_holds_in_every_fold_and_the_report_can_be_read():
         ({"folds": 1}, "folds is 1; give a number from 2"),
         ({"folds": [0, 1]}, "folds has shape"),
         ({"folds": np.zeros(400)}, "and 1 folds"),
-        ({"equivalent_sample_size": 0}, "equivalent_sample_size is 0"),
+        ({"equivalent_sample_size": -1}, "equivalent_sample_size is -1"),
+        ({"target": "z"}, "target is 'z', which is no variable"),
         ({"seed": -1}, "seed is -1"),
     ],
 )

@@ -10,7 +10,7 @@ from bayeswater.data.sources.recognising import local_rows
 from bayeswater.errors import BayesWarning, DataError, ParameterError, SchemaError, UnseenCategoryWarning
 from bayeswater.families.state_planning import read_columns
 from bayeswater.models.structures import state_table
-from bayeswater.models.structures.bootstrapping import bootstrap_structure
+from bayeswater.models.structures.bootstrapping import average_structures, bootstrap_structure
 from bayeswater.models.structures.structure_learning import description_length, learn_structure, score_structure
 from bayeswater.structure.dag import Dag
 
@@ -248,6 +248,32 @@ def test_strong_arcs_are_found_again_and_the_averaged_graph_can_be_fitted():
 def with_missing_cells(n_rows=600, share=0.15):
     data = frame(n_rows)
     return data.mask(np.random.default_rng(0).random(data.shape) < share)
+
+
+def test_graphs_of_ones_own_are_averaged_by_their_classes():
+    found = average_structures(["a -> c <- b; d", Dag.parse("d; b -> c <- a"), "a -> c -> d; b"], [1, 2, 1])
+    a, b, c, d = (found.knowledge.names.index(name) for name in "abcd")
+    assert found.strength[[a, b, c], [c, c, d]].tolist() == [1, 0.75, 0.25]
+    assert found.direction[[a, b, c], [c, c, d]].tolist() == [0.875, 1, 0.5]
+    assert set(found.graph(0.5).edges()) == {("a", "c"), ("b", "c")}
+    assert found.threshold == 0.25 and found.to_frame()["from"].to_pylist() == ["a", "b", "c"]
+    assert repr(found).startswith("Arcs in 4 graphs; those over 0.25 are significant")
+    with pytest.raises(ParameterError, match="no rows to estimate tables from"):
+        found.network()
+
+
+@pytest.mark.parametrize(
+    ("graphs", "weights", "message"),
+    [
+        ([], None, "no graphs to average"),
+        (["a -> b", "a -> c"], None, "is in one graph only"),
+        (["a -> b"], [1, 2], "for each of the 1 graphs"),
+        (["a -> b"], [0], "a number over 0"),
+    ],
+)
+def test_what_is_no_list_of_graphs_is_refused(graphs, weights, message):
+    with pytest.raises(ParameterError, match=message):
+        average_structures(graphs, weights)
 
 
 def test_missing_cells_are_filled_in_by_structural_em_and_no_row_is_dropped():

@@ -1,6 +1,6 @@
-"""`bootstrap_structure`: how sure each arc is, by learning again from rows drawn anew."""
+"""`bootstrap_structure`, `average_structures`: how sure each arc is, by graphs of rows drawn anew, or of your own."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
@@ -13,6 +13,7 @@ from bayeswater.errors import ParameterError
 from bayeswater.markup import bar, html_table, paragraphs
 from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.models.network.bayesian_network import BayesianNetwork
+from bayeswater.models.network.graph import read_graph
 from bayeswater.models.structures.mixed_learning import NumbersAndStates, is_mixed
 from bayeswater.models.structures.state_table import StateTable, require_complete
 from bayeswater.models.structures.structure_learning import (
@@ -21,8 +22,15 @@ from bayeswater.models.structures.structure_learning import (
     checked_test,
 )
 from bayeswater.records import record
-from bayeswater.structure.bootstrap import arc_counts, averaged_parents, in_order_of_names, significance_threshold
+from bayeswater.structure.bootstrap import (
+    arc_counts,
+    averaged_parents,
+    class_arcs,
+    in_order_of_names,
+    significance_threshold,
+)
 from bayeswater.structure.dag import Dag
+from bayeswater.structure.equivalence import in_order_of
 from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.knowledge import Arcs, Knowledge
 from bayeswater.structure.local_scores import LocalScores
@@ -42,16 +50,16 @@ class ArcStrengths:
 
     Attributes
     ----------
-    table : StateTable, or NumbersAndStates where numbers stay numbers
+    table : StateTable, or NumbersAndStates where numbers stay numbers; None of graphs that were given
     counts : array (n_variables, n_variables) of repetitions with the arc [parent, child]; one that the rows cannot
         direct counts half each way
-    n : repetitions
+    n : repetitions, or the sum of their weights
     knowledge : what was known beforehand
     """
 
-    table: StateTable | NumbersAndStates
+    table: StateTable | NumbersAndStates | None
     counts: Array
-    n: int
+    n: float
     knowledge: Knowledge
 
     @cached_property
@@ -76,11 +84,15 @@ class ArcStrengths:
             threshold = self.threshold
         if not (is_number(threshold) and 0 <= threshold <= 1):
             raise ParameterError(f"threshold is {threshold!r}; give a number from 0 to 1")
-        return Dag(self.table.names, averaged_parents(self.counts, self.n, threshold, self.knowledge))
+        return Dag(self.knowledge.names, averaged_parents(self.counts, self.n, threshold, self.knowledge))
 
     def network(self, threshold: float | None = None, **prior: Any) -> BayesianNetwork | MixedNetwork:
         """The averaged graph with tables and regressions estimated from all rows; see `BayesianNetwork.from_data`."""
         table = self.table
+        if table is None:
+            raise ParameterError(
+                "graphs have no rows to estimate tables from: take BayesianNetwork.from_data(graph, data)"
+            )
         states = {variable.name: variable.states for variable in table.variables if variable is not None}
         prior = prior or {"equivalent_sample_size": 1.0}
         kind = MixedNetwork if isinstance(table, NumbersAndStates) else BayesianNetwork
@@ -90,7 +102,7 @@ class ArcStrengths:
 
     def _pairs(self) -> list[tuple[str, str, float, float]]:
         """Pairs with strength and direction: the strongest first, and of what is equal the first name."""
-        names, found = self.table.names, []
+        names, found = self.knowledge.names, []
         for a, b in combinations(in_order_of_names(names).tolist(), 2):
             parent, child = (b, a) if self.counts[b, a] > self.counts[a, b] else (a, b)
             found.append((names[parent], names[child], self.strength[a, b], self.direction[parent, child]))
@@ -100,18 +112,22 @@ class ArcStrengths:
         """Pairs that were ever joined: "from", "to", "strength" and "direction", the strongest first."""
         start, end, strength, direction = zip(*self._pairs(), strict=True) if self._pairs() else ((), (), (), ())
         columns = {"from": start, "to": end, "strength": strength, "direction": direction}
-        return write_frame({name: np.array(values) for name, values in columns.items()}, self.table.library)
+        library = None if self.table is None else self.table.library
+        return write_frame({name: np.array(values) for name, values in columns.items()}, library)
+
+    def _title(self) -> str:
+        what = "graphs" if self.table is None else "repetitions"
+        return f"Arcs in {self.n:g} {what}; those over {self.threshold:.3g} are significant"
 
     def _repr_html_(self) -> str:
         rows = [(f"{a} → {b}", bar(s), f"{s:.3f}", f"{d:.3f}") for a, b, s, d in self._pairs()[:MOST_PAIRS]]
-        title = f"Arcs in {self.n} repetitions; those over {self.threshold:.3g} are significant"
-        return paragraphs([title]) + html_table(("arc", "", "strength", "this way"), rows)
+        return paragraphs([self._title()]) + html_table(("arc", "", "strength", "this way"), rows)
 
     def __repr__(self) -> str:
         pairs = self._pairs()
         arcs = [f"{quoted(a)} -> {quoted(b)}" for a, b, *_ in pairs[:MOST_PAIRS]]
         width = max(map(len, arcs), default=0)
-        lines = [f"Arcs in {self.n} repetitions; those over {self.threshold:.3g} are significant"]
+        lines = [self._title()]
         lines += [
             f"  {arc:{width}}  {strength:5.3f}  this way {direction:.3f}"
             for arc, (_, _, strength, direction) in zip(arcs, pairs, strict=False)
@@ -220,3 +236,46 @@ def bootstrap_structure(
         progress=progress,
     )
     return ArcStrengths(table, counts, int(n), knowledge)
+
+
+def average_structures(graphs: Iterable[Any], weights: Iterable[float] | None = None) -> ArcStrengths:
+    """Count how often arcs are found in graphs of your own: of several searches, folds or experts.
+
+    Parameters
+    ----------
+    graphs : iterable of graphs
+        Graphs of the same nodes, in any form. Each counts as its class of equivalent graphs: an arc that may point
+        either way counts half for each.
+    weights : iterable of float, optional
+        As how many graphs each counts.
+
+    Returns
+    -------
+    ArcStrengths
+        How often each arc is there, and in which direction; ``.graph()`` is the averaged graph.
+
+    Raises
+    ------
+    ParameterError
+        Where the graphs differ in their nodes, or weights are no numbers over 0.
+
+    See Also
+    --------
+    bootstrap_structure : Learn a structure n times from rows drawn with replacement.
+    cross_validate_structure : Learn a graph and its tables from all folds of the rows but one.
+
+    Examples
+    --------
+    >>> found = average_structures(["a -> c <- b", "a -> c <- b", "a -> c; b"])
+    >>> found.strength[0, 1].round(3), list(found.graph(0.5).edges())
+    (np.float64(1.0), [('a', 'c'), ('b', 'c')])
+    """
+    dags = [read_graph(graph) for graph in graphs]
+    if not dags:
+        raise ParameterError("there are no graphs to average; give one or more")
+    weight = np.ones(len(dags)) if weights is None else np.asarray(list(weights))
+    if weight.shape != (len(dags),) or weight.dtype.kind not in "iuf" or not (np.isfinite(weight) & (weight > 0)).all():
+        raise ParameterError(f"weights are {weights!r}; give a number over 0 for each of the {len(dags)} graphs")
+    knowledge = Knowledge.of(dags[0].names)
+    counts = sum(own * class_arcs(in_order_of(dags[0], dag), knowledge) for own, dag in zip(weight, dags, strict=True))
+    return ArcStrengths(None, np.asarray(counts), float(weight.sum()), knowledge)

@@ -1,6 +1,7 @@
 """`StateTable`: the rows of a frame as states of variables, numbers put into bins."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -136,6 +137,10 @@ class StateTable:
         settings = Settings("learn_structure", unseen=unseen)
         table = code_columns(raw, plan, Schema(variables), settings, learning=False)
         return rows_as_frame(codes_of(table), variables, Alongside.of(data))
+
+    def of_rows(self, kept: Array) -> "StateTable":
+        """Give some of the rows, of the same variables: (n_rows,) bool."""
+        return replace(self, codes=self.codes[:, kept], weight=None if self.weight is None else self.weight[kept])
 
     def to_frame(self) -> Any:
         """Give the rows as a frame of states, numbers by the names of their bins."""
