@@ -82,6 +82,13 @@ def test_hostile_labels_are_text():
     assert "<script" not in page and "&lt;script&gt;" in page and "a\\nb" in page
 
 
+def test_a_column_that_is_left_out_is_not_said_to_be_read():
+    rows = TEST.assign(sex=GROUP)
+    for columns, said in (({}, "reads sex itself"), ({"sex": "ignored"}, "does not read sex")):
+        model = bw.NaiveBayes(columns=columns).fit(rows, TRUTH)
+        assert said in str(bw.audit(model, rows, TRUTH, group="sex"))
+
+
 def test_many_groups_are_lines_of_the_page():
     group = np.array([f"g{i % 7}" for i in range(len(TRUTH))])
     page = bw.audit(MODEL, TEST, TRUTH, group=group)._repr_html_()

@@ -266,7 +266,7 @@ def test_questions_that_no_page_asks_are_refused_with_words():
     client = TestClient(application(come(loan_subject()), access), base_url="http://127.0.0.1:8124")
     headers = {"origin": "http://127.0.0.1:8124", "x-bayeswater-key": access.key}
     bodies = (b"", b"[]", b"nothing", b'{"facts": NaN}', b"[" * 100_000, b'{"facts": 3}', b'{"facts": {"none": 1}}')
-    cells = (b'{"age": "x"}', b'{"age": true}', b'{"applied": "yesterday"}')
+    cells = (b'{"age": 1%s}' % (b"0" * 310), b'{"age": "x"}', b'{"age": true}', b'{"applied": "yesterday"}')
     for body in (*bodies, *(b'{"facts": %s}' % own for own in cells)):
         answer = client.post("/api/0/row/posterior", content=body, headers=headers)
         assert answer.status_code == 422 and answer.json()["error"], body

@@ -7,11 +7,12 @@ from typing import Any
 
 import httpx
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 from tests.cli.people import TARGET, people
 
-from bayeswater import NaiveBayes, load, save
+from bayeswater import TAN, BayesEnsemble, CategoricalNB, NaiveBayes, load, save
 from bayeswater.web.served import Served
 from bayeswater.web.serving import Limits, serving_application
 
@@ -107,6 +108,7 @@ def test_requests_that_wait_are_answered_together_and_apart_where_one_fails(path
         (b'{"rows": [{"wage": 1}]}', 422, "no column 'wage'; did you mean 'age'?"),
         (b'{"rows": [{"age": NaN}]}', 422, "NaN"),
         (b'{"rows": [{"age": 1e999}]}', 422, "age"),
+        (b'{"rows": [{"age": %s}]}' % (b"9" * 400), 422, "400 digits"),
         (b'{"rows": [[1, 2]]}', 422, "object of cells"),
         (b'{"rows": []}', 422, "1 to 1,000 rows"),
         (b'{"rows": 5}', 422, "1 to 1,000 rows"),
@@ -289,3 +291,21 @@ def test_what_cannot_be_written_is_not_learned(path, monkeypatch):
     with pytest.raises(Exception, match="No space left on device; nothing was learned"):
         served.teach("learn", TAUGHT["rows"], TAUGHT["labels"])
     assert served.loaded.model.class_count_.sum() == 300 and "pilot" not in served.loaded.fields["job"].states
+
+
+@pytest.mark.parametrize("kind", [CategoricalNB, BayesEnsemble])
+def test_truths_of_models_that_do_not_tell_their_states_are_read(kind, tmp_path):
+    flags = pa.table({"a": [True, False, True, True] * 15, "b": [False, False, True, True] * 15})
+    made = kind(random_state=0, preset="generative") if kind is BayesEnsemble else kind()
+    save(made.fit(flags, ["x", "y", "x", "y"] * 15), tmp_path / "flags.bayes")
+    rows = flags.slice(0, 4).to_pylist()
+    told = client_of(Served(tmp_path / "flags.bayes")).post("/predict", json={"rows": rows}).json()
+    found = [list(one["proba"].values()) for one in told["predictions"]]
+    assert_allclose(found, made.predict_proba(flags.slice(0, 4)), rtol=0, atol=1e-12)
+
+
+def test_a_column_of_one_bin_is_described(tmp_path):
+    rows = pa.table({"x": [3.5] * 4, "s": ["a", "b", "a", "b"]})
+    save(TAN(columns={"x": "binned"}).fit(rows, [0, 1, 0, 1]), tmp_path / "one.bayes")
+    asked = client_of(Served(tmp_path / "one.bayes")).get("/openapi.json")
+    assert asked.status_code == 200

@@ -290,9 +290,10 @@ def audit(
     table = FiguresOf(rows, k, costs)
     parts = ColumnParts.of(model, rows, k)
     notes = [language.say("left out", n=rows.n_left_out)] if rows.n_left_out else []
-    reads = rows.name in getattr(model, "feature_names_in_", ())
+    plan = getattr(model, "columns_", None)  # of columns that are given, some may be left out
+    read = getattr(model, "feature_names_in_", ()) if plan is None else [column.source for column in plan.used]
     if isinstance(group, str):
-        notes.append(language.say("reads group" if reads else "reads no group", group=rows.name))
+        notes.append(language.say("reads group" if rows.name in read else "reads no group", group=rows.name))
     notes += [language.say(key, **values) for key, values in parts.notes]
     found = []
     for g, label in enumerate(labels):

@@ -36,6 +36,9 @@ KINDS = {
     ".svg": "image/svg+xml",
 }
 
+MOST_DIGITS = 308
+"""Digits of a whole number, at most: what is longer may be no double any more."""
+
 
 def application(coming: "Future[Sequence[Subject]]", access: Access, lang: str | None = None) -> ASGIApp:
     """Make the application that shows subjects as soon as they have come.
@@ -85,13 +88,18 @@ def answered(answer: "Answer", subject: "Subject", asked: Mapping[str, Any]) -> 
 
 
 def document_of(body: bytes) -> dict[str, Any]:
-    """Read a question; numbers that JSON does not have are refused."""
+    """Read a question; numbers that JSON does not have, or no computer can calculate with, are refused."""
 
     def refuse(constant: str) -> None:
         raise QuestionError(f"{constant} is no number of JSON")
 
+    def whole(digits: str) -> int:
+        if len(digits) > MOST_DIGITS:
+            raise QuestionError(f"{digits[:9]}... has {len(digits):,} digits; a number has {MOST_DIGITS} at most")
+        return int(digits)
+
     try:
-        asked = json.loads(body, parse_constant=refuse)
+        asked = json.loads(body, parse_constant=refuse, parse_int=whole)
     except QuestionError:
         raise
     except (ValueError, RecursionError):

@@ -180,7 +180,10 @@ def _planned_field(column: Column, kind: Any, model: Any, rows: "pa.Table | None
     if kind is not None and pa.types.is_time(kind):
         return Field(kind=TIME, **told)
     if column.family in ("categorical", "bernoulli"):
-        return Field(kind=STATES, **told, **_states(column.source, curve, rows))
+        known = _states(column.source, curve, rows)
+        if column.family == "bernoulli" and not known["states"]:  # which no model has to tell
+            known = {"states": (False, True), "_code": {written(state): state for state in (False, True)}}
+        return Field(kind=STATES, **told, **known)
     return Field(kind=NUMBER, **told, **_limits(column.name, column.source, curve, model, rows))
 
 
@@ -213,10 +216,12 @@ def _limits(name: str, source: str, curve: ColumnCurve | None, model: Any, rows:
 
 def _ends(curve: ColumnCurve | None) -> tuple[float, float]:
     """Give the ends of a picture of numbers; NaN where there are none."""
-    if curve is None or curve.kind not in ("density", "counts", "bins"):
+    places = (
+        {"density": curve.at, "counts": curve.at, "bins": curve.edges}.get(curve.kind) if curve is not None else None
+    )
+    if places is None or not len(places):  # a single bin has no edge
         return float("nan"), float("nan")
-    places = np.asarray(curve.at if curve.edges is None else curve.edges, dtype=np.float64)
-    return (float(places[0]), float(places[-1])) if len(places) else (float("nan"), float("nan"))
+    return float(places[0]), float(places[-1])
 
 
 def _numbers(source: str, rows: "pa.Table | None") -> Array:

@@ -62,7 +62,10 @@ class Loaded:
             if own is None:
                 raise QuestionError(f"there is no column {name!r}; {nearest_names(name, list(self.fields))}")
             if own.kind == STATES and isinstance(fact, int | float):
-                fact = written(fact)
+                if not own.states:  # the model does not tell them: it reads the number as those that it learned from
+                    found[name] = fact
+                    continue
+                fact = own.fact(fact)
             found[name] = own.cell(fact)
         return found
 
