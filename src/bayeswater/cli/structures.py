@@ -44,7 +44,7 @@ def learn(
         str,
         Parameter(
             help="auto, hill_climb, tabu, order, exact or tree; by tests pc, grow_shrink, iamb, inter_iamb, "
-            "iamb_fdr, mmpc, si_hiton_pc or aracne; or both, mmhc or rsmax2."
+            "fast_iamb, iamb_fdr, mmpc, si_hiton_pc, hpc or aracne; or both, mmhc, h2pc or rsmax2."
         ),
     ] = "auto",
     require: Annotated[list[str] | None, Parameter(help='Arcs that must be there, as "age -> income".')] = None,

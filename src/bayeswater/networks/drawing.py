@@ -80,6 +80,7 @@ def to_svg(
     states: Sequence[Sequence[object]] | None = None,
     marginals: Mapping[int, Array | tuple[float, float]] | None = None,
     observed: frozenset[int] = frozenset(),
+    widths: Mapping[tuple[int, int], float] | None = None,
 ) -> str:
     """Draw a graph, with the probabilities of states where there are any.
 
@@ -89,6 +90,7 @@ def to_svg(
     states : labels of the states of every node
     marginals : probabilities of the states of some nodes; of a number, its mean and standard deviation
     observed : nodes that are marked
+    widths : of some edges (parent, child), the width of the line
 
     >>> print(to_svg(Dag.parse("a -> b"))[:60])
     <svg xmlns="http://www.w3.org/2000/svg" width="68" height="1
@@ -105,7 +107,9 @@ def to_svg(
         f"<style>{STYLE}</style>",
         '<rect width="100%" height="100%" fill="#ffffff"/>',
     ]
-    parts += [f'<path class="edge" d="{line}"/><path class="head" d="{head}"/>' for line, head in places.edges.values()]
+    for edge, (line, head) in places.edges.items():
+        wide = f' style="stroke-width:{widths[edge]:.2f}"' if widths and edge in widths else ""
+        parts.append(f'<path class="edge"{wide} d="{line}"/><path class="head" d="{head}"/>')
     parts += [_node(box, x, top) for box, x, top in zip(boxes, places.x, places.top, strict=True)]
     return "\n".join([*parts, "</svg>"])
 

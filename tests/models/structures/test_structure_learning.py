@@ -1,5 +1,7 @@
 """`learn_structure`, `score_structure` and `bootstrap_structure` as a user meets them."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -237,6 +239,10 @@ def test_strong_arcs_are_found_again_and_the_averaged_graph_can_be_fitted():
     assert found.graph(1.0).n_edges == 0
     assert found.network().dag == found.graph()
     assert "20 repetitions" in repr(found)
+    widths = [float(width) for width in re.findall(r"stroke-width:([0-9.]+)\"", found.to_svg())]
+    strengths = [found.strength[found.graph().node(a), found.graph().node(b)] for a, b in found.graph().edges()]
+    assert sorted(widths) == pytest.approx(sorted(4 * np.array(strengths)), abs=0.005)
+    assert found.to_svg() in found._repr_html_()
     with pytest.raises(ParameterError, match="threshold is 2"):
         found.graph(2)
     with pytest.raises(ParameterError, match="n is 0"):

@@ -10,17 +10,19 @@ import numpy as np
 from bayeswater.data.frames import write_frame
 from bayeswater.data.weights import require_rows
 from bayeswater.errors import ParameterError
-from bayeswater.markup import bar, html_table, paragraphs
+from bayeswater.markup import Safe, bar, html_table, paragraphs
 from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.graph import read_graph
 from bayeswater.models.structures.mixed_learning import NumbersAndStates, is_mixed
 from bayeswater.models.structures.state_table import StateTable, require_complete
 from bayeswater.models.structures.structure_learning import (
+    MOST_DRAWN,
     checked_seed,
     checked_significance,
     checked_test,
 )
+from bayeswater.networks.drawing import to_svg
 from bayeswater.records import record
 from bayeswater.structure.bootstrap import (
     arc_counts,
@@ -42,6 +44,9 @@ from bayeswater.typing import Array, is_number
 
 MOST_PAIRS = 20
 """Pairs that are printed."""
+
+WIDEST = 4.0
+"""Width of the line of an arc that every repetition has."""
 
 
 @record(repr=False)
@@ -119,9 +124,16 @@ class ArcStrengths:
         what = "graphs" if self.table is None else "repetitions"
         return f"Arcs in {self.n:g} {what}; those over {self.threshold:.3g} are significant"
 
+    def to_svg(self, threshold: float | None = None) -> str:
+        """Draw the averaged graph, each arc as wide as it is strong."""
+        dag = self.graph(threshold)
+        arcs = ((parent, child) for child, own in enumerate(dag.parents) for parent in own)
+        return to_svg(dag, widths={arc: WIDEST * float(self.strength[arc]) for arc in arcs})
+
     def _repr_html_(self) -> str:
+        drawing = Safe(self.to_svg()) if len(self.counts) <= MOST_DRAWN else ""
         rows = [(f"{a} → {b}", bar(s), f"{s:.3f}", f"{d:.3f}") for a, b, s, d in self._pairs()[:MOST_PAIRS]]
-        return paragraphs([self._title()]) + html_table(("arc", "", "strength", "this way"), rows)
+        return paragraphs([self._title()]) + html_table(("arc", "", "strength", "this way"), rows) + drawing
 
     def __repr__(self) -> str:
         pairs = self._pairs()
