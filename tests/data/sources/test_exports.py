@@ -438,3 +438,30 @@ def test_the_end_of_files_of_dos_is_no_row(tmp_path):
     path = tmp_path / "dos.csv"
     path.write_bytes(b"a,b\r\n1,x\r\n2,y\r\n\x1a")
     assert len(read(path)) == 2
+
+
+LANGUAGES = {
+    "cp1250": "Město;Částka\nPlzeň;Děčín\nTřebíč;Ústí\n",
+    "cp1254": "Şehir;Değer\nİzmir;Muğla\nEskişehir;Iğdır\n",
+    "cp1253": "Πόλη;Ποσό\nΑθήνα;Πάτρα\nΒόλος;Χανιά\n",
+    "cp1255": "עיר;סכום\nחיפה;אילת\nנתניה;אשדוד\n",
+    "cp1256": "المدينة;المبلغ\nالقاهرة;الرياض\nتونس;بغداد\n",
+    "cp874": "เมือง;จำนวน\nเชียงใหม่;ภูเก็ต\nขอนแก่น;ระยอง\n",
+    "cp1251": "Город;Сумма\nКазань;Томск\nСочи;Пермь\n",
+    "koi8-r": "Город;Сумма\nКазань;Томск\nСочи;Пермь\n",
+    "cp850": "Name;Ort\nMüller;Köln\nGrößer;Düren\n",
+    "mac-roman": "Name;Ort\nMüller;Köln\nGrößer;Düren\n",
+    "iso8859-15": "Ort;Preis\nKöln;5 €\nDüren;7 €\n",
+    "cp1252": "città;perché\nForlì;Cefalù\npiù;così\n",
+}
+
+
+@pytest.mark.parametrize("encoding", LANGUAGES)
+def test_letters_of_a_language_tell_the_encoding(tmp_path, encoding):
+    path = tmp_path / "towns.csv"
+    path.write_bytes(LANGUAGES[encoding].encode(encoding))
+    names, *rows = [line.split(";") for line in LANGUAGES[encoding].splitlines()]
+    table, report = bayeswater.read_table(path, types=dict.fromkeys(names, pa.string()))
+    assert [*zip(*table.to_pydict().values(), strict=True)] == [tuple(row) for row in rows]
+    assert table.column_names == names
+    assert f"is read as {encoding}" in report.notes[0]

@@ -1,6 +1,7 @@
 """`CsvForm`: how rows of delimited text are parsed by Arrow, out of memory."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from bayeswater.data.sources.odd_rows import BadRow, BadRows, padded
@@ -50,7 +51,7 @@ class CsvForm:
         converting = pyarrow.csv.ConvertOptions(
             column_types={name: kind for name, kind in types.items() if kind is not None},
             include_columns=list(types),
-            null_values=null_values(marks if b"#" in block else tuple(mark for mark in marks if "#" not in mark)),
+            null_values=null_values(_in_block(marks, block)),
             strings_can_be_null=True,
             decimal_point=self.decimal,
         )
@@ -62,3 +63,19 @@ class CsvForm:
         if bad is not None:
             bad += refused.found
         return table
+
+
+def _in_block(marks: tuple[str, ...], block: bytes) -> tuple[str, ...]:
+    """Leave out marks that a block cannot have: Arrow holds every cell against all of them."""
+    there = {sign for sign in _signs_of(marks) if sign.encode() in block}
+    return tuple(mark for mark in marks if not mark or _sign_of(mark) in there)
+
+
+@cache
+def _signs_of(marks: tuple[str, ...]) -> set[str]:
+    return {_sign_of(mark) for mark in marks if mark}
+
+
+def _sign_of(mark: str) -> str:
+    """Give what is rare in a mark."""
+    return next((sign for sign in ("#", "0000") if sign in mark), mark[0])

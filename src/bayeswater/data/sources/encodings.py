@@ -7,7 +7,8 @@ tell, the one is taken in which charset-normalizer finds words of a language. It
 
 import codecs
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
 from bayeswater.errors import DataError, ParameterError
 
@@ -21,8 +22,31 @@ ENCODING_OF_MARK = {
 
 UTF_8 = "utf-8"
 
-WESTERN = "äöüßÄÖÜéèêëÉÈÊàâÀÂçÇîïôûùñÑáíóúÁÍÓÚìòãõÃÕøåæØÅÆ¿¡«»°§²³µ£€©®–—‘’“”…\xa0"
-CENTRAL = "ąćęłńóśźżĄĆĘŁŃÓŚŹŻáčďéěíňřšťúůýžÁČĎÉĚÍŇŘŠŤÚŮÝŽäöüßÄÖÜőűŐŰăâîșțşţĂÂÎŞŢôĺľŕ–„“”’…€\xa0"
+SIGNS = "¿¡«»°§²³µ£€©®–—‘’“”„…\xa0"
+"""Signs beside letters, in all languages."""
+
+WESTERN = ("äöüß", "àâäçéèêëîïôùûüÿœæ", "áéíóúüñ", "àèéìíòóù", "ãõáâàçéêíóôú", "åäöøæé", "áðéíóúýþæö")
+"""German, French, Spanish, Italian, Portuguese, the languages of the North, Icelandic."""
+
+CENTRAL = ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíľĺňóôŕšťúýž", "áéíóöőúüű", "ăâîșțşţ", "čćđšž", "äöüß")
+"""Polish, Czech, Slovak, Hungarian, Romanian, Croatian, German."""
+
+LETTERS: dict[str, tuple[str, ...]] = {
+    "cp1254": ("çğıi̇öşüâîû",),  # before Western, whose Icelandic has these bytes among others
+    **dict.fromkeys(("cp1252", "iso8859-15", "cp850", "mac-roman"), WESTERN),
+    "cp1250": CENTRAL,
+}
+"""Letters beyond ASCII of the languages that an encoding is for, which stand alone among others."""
+
+SCRIPTS = {
+    **dict.fromkeys(("cp1251", "koi8-r"), ("\u0400", "\u045f", "оеаинтсрвлкмдп")),
+    "cp1253": ("\u0384", "\u03ce", "αοιετσνηυρπκςλ"),
+    "cp1255": ("\u05d0", "\u05ea", "יוהלאתרבםמנשקד"),
+    "cp1256": ("\u0621", "\u064a", "اليمنرتبةودسعه"),
+    "cp874": ("\u0e01", "\u0e5b", "านรกเอลงมยวท่้ีั"),
+}
+"""First and last letter of other scripts, of which whole words are, and the most frequent ones: Cyrillic, Greek,
+Hebrew, Arabic, Thai."""
 
 CANDIDATES: dict[str, Callable[[str], bool]] = {
     "euc_kr": lambda sign: "\uac00" <= sign <= "\ud7a3",  # before Chinese, whose bytes are these among others
@@ -30,9 +54,7 @@ CANDIDATES: dict[str, Callable[[str], bool]] = {
     "big5": lambda sign: _lies_in(sign, "big5", 0xA1, 0xC6),
     "cp932": lambda sign: "\u3000" <= sign <= "\u30ff" or _lies_in(sign, "shift_jis", 0x81, 0x97),
     "euc_jp": lambda sign: "\u3000" <= sign <= "\u30ff" or _lies_in(sign, "shift_jis", 0x81, 0x97),
-    "cp1252": lambda sign: sign in WESTERN,
-    "cp1250": lambda sign: sign in CENTRAL,
-    "cp1251": lambda sign: "\u0410" <= sign <= "\u044f" or sign in "ёЁ№«»–—…\xa0",
+    **dict.fromkeys((*LETTERS, *SCRIPTS), str.isprintable),
     "utf_16_le": str.isprintable,
     "utf_16_be": str.isprintable,
 }
@@ -47,7 +69,7 @@ FAR_MORE = 0.3
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 """Bytes that no text has."""
 
-SYMBOLS = re.compile(rb"(?:[\x00-\x7f]|[%b](?![\x80-\xff]))*" % "°²³µ£§©®±·½".encode("cp1252"))
+SYMBOLS = re.compile(rb"(?:[\x00-\x7f]|[%b](?![\x80-\xff]))*" % "°²³µ£§©®±·½€".encode("cp1252"))
 """Text that has nothing beyond ASCII but signs of units, as 20 °C, each alone."""
 
 CHINESE_DATE = re.compile(r"\d年\d{1,2}月")
@@ -147,7 +169,8 @@ def found_encoding(
 
         found = from_bytes(shown, cp_isolation=best, threshold=1.0).best()
         best = best if found is None or _are_alike(shown, found.encoding, best[0]) else [found.encoding]
-    return known_encoding(best[0])
+    is_western = "cp1252" in share and _are_alike(shown, "cp1252", best[0])
+    return known_encoding("cp1252" if is_western else best[0])
 
 
 def _are_alike(content: bytes, encoding: str, other: str) -> bool:
@@ -174,12 +197,62 @@ def _require_one_encoding(content: bytes, where: str, n_above: int, n_signs_abov
 
 
 def _share_of_common(content: bytes, encoding: str) -> float:
-    """Give the share of bytes beyond ASCII that are common signs; of UTF-16, of all."""
+    """Give the share of signs beyond ASCII that are common; of UTF-16, of all."""
+    text = content.decode(encoding, errors="ignore")
+    if encoding in LETTERS:
+        return _share_of_letters(text, LETTERS[encoding])
+    if encoding in SCRIPTS:
+        return _share_of_script(text, *SCRIPTS[encoding])
     is_common = CANDIDATES.get(encoding, str.isprintable)
-    signs = [sign for sign in content.decode(encoding, errors="ignore") if not sign.isascii() or "16" in encoding]
+    signs = [sign for sign in text if not sign.isascii() or "16" in encoding]
     if not signs or (encoding == "euc_kr" and len(signs) < KOREAN_SIGNS):
         return 0.0
-    return sum(map(is_common, signs)) / len(signs)
+    n_odd = sum(map(is_common, BEHIND_ASCII.findall(text))) if "16" not in encoding else 0
+    return (sum(map(is_common, signs)) - n_odd) / len(signs)
+
+
+def _share_of_letters(text: str, languages: Sequence[str]) -> float:
+    """Give the share of letters of some languages, half of it for those of the one that has most: others are names.
+
+    Words have neither three of them in a row, nor capitals behind small letters, nor quotes within.
+    """
+    n, n_odd = sum(not sign.isascii() for sign in text), len(WITHIN_WORD.findall(text))
+    times = Counter(sign for sign in RUN.sub("", text).lower() if not sign.isascii())
+    n_signs, of_any, *of_each = (
+        sum(number for sign, number in times.items() if sign in known)
+        for known in (SIGNS, "".join(languages), *languages)
+    )
+    return max(n_signs + (of_any + max(of_each)) / 2 - n_odd, 0) / n if n else 0.0
+
+
+def _share_of_script(text: str, first: str, last: str, frequent: str) -> float:
+    """Give the share of letters of a script, half of it for frequent ones, of which most are.
+
+    They stand in words of their own, with no capitals behind small ones.
+    """
+    signs = [sign for sign in text if not sign.isascii()]
+    letters = [sign for sign in signs if first <= sign <= last]
+    n_frequent = min(sum(sign.lower() in frequent for sign in letters) / MOSTLY_FREQUENT, len(letters))
+    n_common = (len(letters) + n_frequent) / 2 + sum(sign in SIGNS for sign in signs)
+    n_odd = len(BESIDE_ASCII.findall(text)) + len(WITHIN_WORD.findall(text))
+    return max(n_common - n_odd, 0) / len(signs) if signs else 0.0
+
+
+def _capitals() -> str:
+    return "".join(sign for sign in map(chr, range(0xC0, 0x460)) if sign.isupper())
+
+
+RUN = re.compile(r"[^\W\d_\x00-\x7f]{3,}")
+"""More letters beyond ASCII in a row than languages have that have few of them."""
+
+MOSTLY_FREQUENT = 0.75
+"""Share of the letters of a text that are frequent ones."""
+
+BESIDE_ASCII = re.compile(r"[A-Za-z](?=[^\x00-\x7f])|[^\x00-\x7f](?=[A-Za-z])")
+BEHIND_ASCII = re.compile(r"[A-Za-z]([^\x00-\x7f])")
+
+WITHIN_WORD = re.compile(rf"(?<=[a-zß-öø-ÿа-яёά-ώ])[{_capitals()}]|(?<=[A-Za-z])[{SIGNS.replace('’', '')}](?=[A-Za-z])")
+"""What stands behind no small letter of a word."""
 
 
 def _lies_in(sign: str, encoding: str, first: int, last: int) -> bool:

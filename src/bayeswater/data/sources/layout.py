@@ -64,6 +64,8 @@ SIGNS = re.compile(r"[^\w\s\"'.,?!()-]+")
 
 BEHIND_BLANK_LINE = "a blank line stands above {!r}; if another table begins there, take it out"
 
+BLANK_LINE = re.compile(rb"\n\r?\n|\r\r")
+
 FEW_BLANK_LINES = 2
 """Between rows, which may part tables; more are a habit."""
 
@@ -176,13 +178,16 @@ def found_layout(
 def _said_of_rows(text: bytes, rows: Sequence[_Row], layout: Layout) -> list[str]:
     """Say what may be wrong with the first rows: another table behind a blank line, quotes of another kind."""
     below = [row for row in rows if row.end > layout.start]
-    alike = [(one, row) for one, row in pairwise(below) if len(one.cells) == len(row.cells)]
-    begun = [row for one, row in alike if text[one.end : row.end].startswith((b"\n", b"\r"))]
-    shown = layout.delimiter.join(begun[0].cells)[:60] if begun else ""
-    said = [BEHIND_BLANK_LINE.format(shown)] * (0 < len(begun) <= FEW_BLANK_LINES)
-    cells = [cell.strip() for row in below for cell in row.cells]
-    quoted = sum(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells)
-    said += [IN_SINGLE_QUOTES] * (2 * quoted > len(cells))
+    said = []
+    if BLANK_LINE.search(text, layout.start, rows[-1].end):
+        alike = [(one, row) for one, row in pairwise(below) if len(one.cells) == len(row.cells)]
+        begun = [row for one, row in alike if text[one.end : row.end].startswith((b"\n", b"\r"))]
+        shown = layout.delimiter.join(begun[0].cells)[:60] if begun else ""
+        said += [BEHIND_BLANK_LINE.format(shown)] * (0 < len(begun) <= FEW_BLANK_LINES)
+    if b"'" in text[: rows[-1].end]:
+        cells = [cell.strip() for row in below for cell in row.cells]
+        quoted = sum(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells)
+        said += [IN_SINGLE_QUOTES] * (2 * quoted > len(cells))
     if len(layout.names) == 1 and len(rows) > LEAST_BELOW:
         signs = [SIGNS.findall(row.cells[0]) for row in rows]
         common = next((one for one in signs[0] if len({own.count(one) for own in signs}) == 1), "")
