@@ -344,7 +344,7 @@ def test_what_is_known_of_columns_is_told_to_every_model_of_the_ladder():
 
 
 def test_a_notebook_shows_the_table_and_keeps_the_rest_folded():
-    X = pd.DataFrame({"<b>": ["some words to read", "other words to read"] * 30, "x": range(60)})
+    X = pd.DataFrame({"<b>": [f"some words to read {i}" for i in range(60)], "x": range(60)})
     found = compare(X, ["a", "b"] * 30, models=["naive-bayes", "tan"], folds=2)
     assert repr(found) == str(found)
     shown = found._repr_html_()

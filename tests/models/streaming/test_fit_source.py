@@ -357,7 +357,7 @@ def test_columns_without_a_value_in_the_first_rows_are_read_as_in_one_fit(model)
 
 
 def test_a_late_column_on_which_pieces_do_not_agree_is_left_out_with_a_warning():
-    cells = [None] * 150 + ["yes", "no"] * 38 + ["far too long for a category"] * 74
+    cells = [None] * 150 + ["yes", "no"] * 38 + [f"far too long for a category {i}" for i in range(74)]
     with pytest.warns(
         BayesWarning, match="column 'note' is left out: no value in the first rows, and later ones do not"
     ):

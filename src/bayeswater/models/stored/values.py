@@ -309,7 +309,7 @@ class OldMap:
 
 def _old_temperature(temperature: Any) -> OldMap:
     (value,) = _numbers(temperature)
-    if not is_temperature(value):
+    if not (is_temperature(value) or value == np.inf):
         raise ValueError("a temperature is over 0")
     return OldMap(max(1 / value, float(np.finfo(np.float64).tiny)), 0.0)
 
