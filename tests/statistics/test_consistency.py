@@ -200,6 +200,7 @@ FORGERIES = [
     (GaussianClassifier, "scatter", lambda scatter: scatter[:, :2], "scatter has shape"),
     (GaussianClassifier, "weight", wider, "weight has shape"),
     (GaussianClassifier, "names", lambda _: ("x0",), "there are sums of 3 columns, and other names"),
+    (GaussianClassifier, "names", lambda _: ("x0", "x1", "x2", "x3"), "there are sums of 3 columns, and other names"),
     (GaussianClassifier, "weight", floats, "weight is of float64, class_count of int64"),
     (GaussianClassifier, "weight", plus((0, 0, 0), 1), "weight counts more rows than class_count"),
     (GaussianClassifier, "weight", plus((0, 0, 0), -1), "weight is not that of the classes, though no cell is missing"),
