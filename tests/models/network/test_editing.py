@@ -1,6 +1,7 @@
 """Networks made of others, against the joint distribution, cell by cell."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,7 +9,6 @@ from tests.networks.nets import asia, joint_by_enumeration, random_network
 
 from bayeswater import BayesianNetwork, NoisyAnd, NoisyMax, NoisyOr, ParameterError, load, save
 from bayeswater.models.network.network_files import document_of
-from bayeswater.structure.dag import Dag
 
 seeds = st.integers(0, 10_000)
 
@@ -254,6 +254,39 @@ def test_a_canonical_node_that_cannot_be_is_refused(rule, problem):
         BayesianNetwork("a -> b", {"a": [0.5, 0.5], "b": rule}, states={"a": 2, "b": 2})
 
 
-def test_an_edge_of_a_graph_alone_is_not_edited():
-    with pytest.raises(ParameterError, match="a graph and no tables"):
-        BayesianNetwork(Dag.parse("a -> b")).with_reversed_edge("a", "b")
+def test_a_graph_alone_is_edited_as_one_with_tables():
+    graph = BayesianNetwork("a -> b -> c; d", states={"a": ["yes", "no"], "c": 3})
+    for edited, edges, names in (
+        (graph.with_edge("d", "b"), {("a", "b"), ("b", "c"), ("d", "b")}, "abcd"),
+        (graph.without_edge("a", "b"), {("b", "c")}, "abcd"),
+        (graph.with_reversed_edge("b", "c").with_edge("d", "c"), {("a", "b"), ("c", "b"), ("d", "c")}, "abcd"),
+        (graph.with_node("e", parents=["c", "d"]), {("a", "b"), ("b", "c"), ("c", "e"), ("d", "e")}, "abcde"),
+        (graph.without_node("b"), set(), "acd"),
+        (graph.subnetwork(["b", "c"]), {("b", "c")}, "bc"),
+        (graph.markov_blanket_network("b"), {("a", "b"), ("b", "c")}, "abc"),
+        (graph.with_names({"a": "z", "b": "a"}), {("z", "a"), ("a", "c")}, "zacd"),
+        (graph.merge(BayesianNetwork("c -> e")), {("a", "b"), ("b", "c"), ("c", "e")}, "abcde"),
+    ):
+        assert set(edited.edges) == edges and edited.names == tuple(names) and not edited.has_tables
+    assert graph.edges == (("a", "b"), ("b", "c"))
+    rows = pd.DataFrame({"z": ["no", "no"], "b": ["x", "y"], "c": [0, 1], "d": [0, 1], "e": ["u", "v"]})
+    learned = graph.with_names({"a": "z"}).with_node("e", states=["u", "v", "w"]).fit(rows)
+    assert learned.states("z") == ("yes", "no") and learned.states("c") == (0, 1, 2)
+    assert learned.states("e") == ("u", "v", "w") and learned.states("b") == ("x", "y")
+
+
+def test_what_a_graph_alone_does_not_tell_is_refused():
+    graph = BayesianNetwork("a -> b -> c")
+    with_tables = BayesianNetwork("c", {"c": [0.5, 0.5]})
+    for edit, message in (
+        (lambda: graph.with_edge("c", "a"), "cycle"),
+        (lambda: graph.without_edge("a", "c"), "there is no edge a -> c"),
+        (lambda: graph.without_node("z"), "no node 'z'"),
+        (lambda: graph.with_edge("a", "c", [[0.5, 0.5]]), "a graph and no tables"),
+        (lambda: graph.with_node("d", [0.5, 0.5]), "a graph and no tables"),
+        (lambda: graph.with_state("a", "x"), "a graph and no tables"),
+        (lambda: graph.merge(with_tables), "one of the networks has no tables"),
+        (lambda: with_tables.merge(graph), "one of the networks has no tables"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            edit()

@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 from bayeswater.data.frames import library_of
 from bayeswater.data.variable import Variable
 from bayeswater.errors import BayesWarning, ParameterError, ResourceLimitError, warn_user
@@ -150,8 +152,23 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         vars(made).update(_dag=core.dag, _states={}, _network=core, **described)
         return made
 
+    @property
+    def _edited(self) -> Network:
+        if self._network is not None:
+            return self._network
+        variables = [Variable(name, [name]) for name in self.names]  # the state tells what a variable was called
+        tables = [Table(np.ones((1,) * (len(own) + 1))) for own in self.dag.parents]
+        return Network.of(variables, self.dag, tables)
+
     def _with(self, network: Network, remarks: Remarks | None = None) -> Self:
         remarks = self.remarks if remarks is None else remarks
+        if self._network is None:
+            old = {v.name: v.states[0] for v in network.variables}
+            states = {name: self._states[own] for name, own in old.items() if own in self._states}
+            new = {v.name: v.states for v in network.variables if v.n_states > 1}
+            made = type(self)(network.dag, states={**states, **new})
+            vars(made).update(title=self.title, remarks=remarks)
+            return made
         return self.from_core(network, self.title, remarks, library=self.library)
 
     @classmethod

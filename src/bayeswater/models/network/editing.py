@@ -36,6 +36,16 @@ class Editing(ABC):
     def core(self) -> Network:
         """Variables, graph and tables."""
 
+    @property
+    @abstractmethod
+    def has_tables(self) -> bool:
+        """Whether there are probabilities, or a graph alone."""
+
+    @property
+    @abstractmethod
+    def _edited(self) -> Network:
+        """What edges and nodes are changed of: the core; or, of a graph alone, one whose variables have one state."""
+
     @abstractmethod
     def _with(self, network: Network, remarks: "Remarks | None" = None) -> Self:
         """Give the network that was made of this one what is said beside the probabilities."""
@@ -104,7 +114,8 @@ class Editing(ABC):
         >>> network.with_node("hose", [0.5, 0.5]).with_edge("hose", "wet").parents("wet")
         ('rain', 'hose')
         """
-        return self._with(network_with_edge(self.core, parent, child, table))
+        core = self._edited if table is None else self.core
+        return self._with(network_with_edge(core, parent, child, table))
 
     def without_edge(self, parent: str, child: str, table: Any = None) -> Self:
         """Take an edge away.
@@ -137,10 +148,13 @@ class Editing(ABC):
            0     1
         0.76  0.24
         """
-        return self._with(network_without_edge(self.core, parent, child, table))
+        core = self._edited if table is None else self.core
+        return self._with(network_without_edge(core, parent, child, table))
 
     def with_reversed_edge(self, parent: str, child: str) -> Self:
         """Turn an edge; the joint distribution stays as it is, as each of the two takes over the other's parents.
+
+        A graph without tables has no distribution to keep: there the edge is turned, and nothing else.
 
         Parameters
         ----------
@@ -164,6 +178,8 @@ class Editing(ABC):
         >>> network.with_reversed_edge("a", "b")
         BayesianNetwork('b -> a'): 2 variables, 1 edge, 3 parameters
         """
+        if not self.has_tables:
+            return self.without_edge(parent, child).with_edge(child, parent)
         return self._with(network_with_reversed_edge(self.core, parent, child))
 
     def do(self, states: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
@@ -238,7 +254,10 @@ class Editing(ABC):
         no    0.9  0.1
         yes     0    1
         """
-        return self._with(network_with_node(self.core, name, table, named(parents, "parents"), states))
+        core = self._edited if table is None else self.core
+        if not self.has_tables and states is None:
+            states = [name]  # as the others of such a graph
+        return self._with(network_with_node(core, name, table, named(parents, "parents"), states))
 
     def without_node(self, name: str) -> Self:
         """Take a variable away; its children are averaged over it, as in `subnetwork`.
@@ -267,8 +286,9 @@ class Editing(ABC):
            0     1
         0.76  0.24
         """
-        node = self.core.dag.node(name)
-        return self._among(other for other in range(len(self.core)) if other != node)
+        dag = self._edited.dag
+        node = dag.node(name)
+        return self._among(other for other in range(len(dag)) if other != node)
 
     def subnetwork(self, names: str | Iterable[str]) -> Self:
         """Keep some variables and the edges among them.
@@ -299,7 +319,7 @@ class Editing(ABC):
            0     1
         0.62  0.38
         """
-        return self._among(sorted(self.core.dag.nodes(named(names, "names"))))
+        return self._among(sorted(self._edited.dag.nodes(named(names, "names"))))
 
     def markov_blanket_network(self, name: str) -> Self:
         """Keep a variable and its Markov blanket: given all the others in it, its posterior is that of the whole.
@@ -326,11 +346,12 @@ class Editing(ABC):
         >>> network.markov_blanket_network("b").names
         ('a', 'b')
         """
-        node = self.core.dag.node(name)
-        return self._among(sorted({node, *self.core.dag.markov_blanket(node)}))
+        dag = self._edited.dag
+        node = dag.node(name)
+        return self._among(sorted({node, *dag.markov_blanket(node)}))
 
     def _among(self, nodes: Iterable[int]) -> Self:
-        core = self.core
+        core = self._edited
         kept = list(nodes)
         if not kept:
             raise ParameterError("no variable would be left; name one or more that stay")
@@ -362,7 +383,7 @@ class Editing(ABC):
         ('snow', 'wet')
         """
         remarks = {names.get(name, name): own for name, own in self.remarks.items()}
-        return self._with(network_renamed(self.core, names), remarks)
+        return self._with(network_renamed(self._edited, names), remarks)
 
     def merge(self, other: "Editing", *, prefer: str | None = None) -> Self:
         """Put two networks together, in which variables of one name are one variable.
@@ -396,7 +417,9 @@ class Editing(ABC):
         """
         if not isinstance(other, Editing):
             raise ParameterError(f"other is a {type(other).__name__}; give a BayesianNetwork")
-        return self._with(merged(self.core, other.core, prefer), {**other.remarks, **self.remarks})
+        if self.has_tables != other.has_tables:
+            raise ParameterError("one of the networks has no tables; give them to both, or merge graphs alone")
+        return self._with(merged(self._edited, other._edited, prefer), {**other.remarks, **self.remarks})
 
     # ------------------------------------------------------------------ states
 
