@@ -13,7 +13,18 @@ from scipy import sparse
 from starlette.testclient import TestClient
 from tests.web.loans_page import come, loan_model, loan_subject
 
-from bayeswater import AODE, BayesEnsemble, BernoulliNB, CategoricalNB, GaussianNB, Loss, NaiveBayes, SchemaError
+from bayeswater import (
+    AODE,
+    TAN,
+    BayesEnsemble,
+    BernoulliNB,
+    CategoricalNB,
+    GaussianNB,
+    Loss,
+    MultinomialNB,
+    NaiveBayes,
+    SchemaError,
+)
 from bayeswater.web.app import application, document_of
 from bayeswater.web.plain import QuestionError, as_json
 from bayeswater.web.safety import Access
@@ -89,7 +100,7 @@ def test_a_model_without_a_plan_of_columns_is_explored_too():
 
 
 @pytest.mark.filterwarnings("ignore:X has feature names")
-@pytest.mark.parametrize("model", [GaussianNB(), BernoulliNB(), AODE(), NaiveBayes()])
+@pytest.mark.parametrize("model", [GaussianNB(), BernoulliNB(), MultinomialNB(), AODE(), NaiveBayes()])
 def test_rows_of_an_array_have_the_columns_of_the_model_in_their_order(model):
     rows = np.arange(24).reshape(8, 3) * 5 % 7
     rows = rows > 2 if isinstance(model, BernoulliNB) else rows
@@ -100,6 +111,7 @@ def test_rows_of_an_array_have_the_columns_of_the_model_in_their_order(model):
         assert list(facts) == ["x0", "x1", "x2"]
         found = told("row", "posterior", {"facts": facts}, subject)
         assert found["proba"] == pytest.approx(model.predict_proba(rows)[2])
+        assert subject.facts()["frequencies"].sum() == pytest.approx(1)
     with pytest.raises(SchemaError, match="the model reads 3 columns"):
         subject_of(model, np.ones((2, 4)))
 
@@ -266,7 +278,13 @@ def test_questions_that_no_page_asks_are_refused_with_words():
     client = TestClient(application(come(loan_subject()), access), base_url="http://127.0.0.1:8124")
     headers = {"origin": "http://127.0.0.1:8124", "x-bayeswater-key": access.key}
     bodies = (b"", b"[]", b"nothing", b'{"facts": NaN}', b"[" * 100_000, b'{"facts": 3}', b'{"facts": {"none": 1}}')
-    cells = (b'{"age": 1%s}' % (b"0" * 310), b'{"age": "x"}', b'{"age": true}', b'{"applied": "yesterday"}')
+    cells = (
+        b'{"age": 1%s}' % (b"0" * 310),
+        b'{"purpose": "\\udfff"}',
+        b'{"age": "x"}',
+        b'{"age": true}',
+        b'{"applied": "yesterday"}',
+    )
     for body in (*bodies, *(b'{"facts": %s}' % own for own in cells)):
         answer = client.post("/api/0/row/posterior", content=body, headers=headers)
         assert answer.status_code == 422 and answer.json()["error"], body
@@ -281,6 +299,14 @@ def test_questions_that_no_page_asks_are_refused_with_words():
     assert client.post("/api/0/row/__class__", json={}, headers=headers).status_code == 404
     with pytest.raises(QuestionError):
         document_of(b'{"a": Infinity}')
+    assert document_of(b'{"a": "\\ud83d\\ude00"}') == {"a": "\U0001f600"}
+
+
+def test_a_column_of_one_bin_is_a_field_and_its_reason_has_its_rows():
+    rows = pa.table({"x": [3.5] * 8, "s": ["a", "b"] * 4})
+    subject = subject_of(TAN(columns={"x": "binned"}).fit(rows, [0, 1] * 4), rows)
+    assert subject.facts()["n_rows"] == 8
+    assert told("row", "behind", {"facts": {"x": 3.5, "s": "a"}, "column": "x"}, subject)["counts"] is not None
 
 
 def test_hostile_names_states_and_texts_come_through_as_text():

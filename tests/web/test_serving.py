@@ -109,6 +109,7 @@ def test_requests_that_wait_are_answered_together_and_apart_where_one_fails(path
         (b'{"rows": [{"age": NaN}]}', 422, "NaN"),
         (b'{"rows": [{"age": 1e999}]}', 422, "age"),
         (b'{"rows": [{"age": %s}]}' % (b"9" * 400), 422, "400 digits"),
+        (b'{"rows": [{"job": "\\ud800"}]}', 422, "no JSON"),
         (b'{"rows": [[1, 2]]}', 422, "object of cells"),
         (b'{"rows": []}', 422, "1 to 1,000 rows"),
         (b'{"rows": 5}', 422, "1 to 1,000 rows"),

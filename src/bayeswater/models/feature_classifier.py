@@ -58,6 +58,8 @@ class FeatureClassifier(OnSums, BayesClassifier):
     """What the parameters of a class are called in `tables`."""
     _is_score = False
     """Whether these are weights, and no probabilities."""
+    count_of_absent: int | None = 0
+    """Count of a feature that a partial row does not name, which adds nothing; None where features may be missing."""
 
     def _require_parameters(self, sums: Sums[Any]) -> None:
         super()._require_parameters(sums)

@@ -439,6 +439,7 @@ class BernoulliNB(FeatureClassifier):
     """
 
     _tags = ("sparse", "poor_score")
+    count_of_absent = None
     _title = "P(present | {})"
 
     def __init__(

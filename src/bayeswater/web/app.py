@@ -100,6 +100,8 @@ def document_of(body: bytes) -> dict[str, Any]:
 
     try:
         asked = json.loads(body, parse_constant=refuse, parse_int=whole)
+        if b"\\ud" in body or b"\\uD" in body:
+            json.dumps(asked, ensure_ascii=False).encode()  # half of a pair of characters is no text
     except QuestionError:
         raise
     except (ValueError, RecursionError):

@@ -211,7 +211,8 @@ def behind(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, An
     if curve is not None and curve.counts is not None:
         place = places_of(subject.model, cell)[name]
         if curve.kind == "bins" and isinstance(place, float):
-            place = curve.at[int(np.searchsorted(np.asarray(curve.edges)[1:-1], place, side="right"))]
+            cuts: Any = () if curve.edges is None else curve.edges[1:-1]  # a single bin has no edge
+            place = curve.at[int(np.searchsorted(cuts, place, side="right"))]
         counts = np.asarray(curve.counts)[curve.at.index(place)] if place in curve.at else None
     return {"likelihood": likelihood, "counts": counts, "is_density": curve is not None and curve.kind == "density"}
 

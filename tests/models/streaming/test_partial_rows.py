@@ -14,9 +14,11 @@ from bayeswater import (
     BayesEnsemble,
     BayesianNetwork,
     CategoricalNB,
+    ComplementNB,
     GaussianClassifier,
     GaussianNB,
     MixedNetwork,
+    MultinomialNB,
     NaiveBayes,
     NetworkClassifier,
 )
@@ -156,6 +158,16 @@ def test_rows_of_every_model_are_known_by_the_names_of_its_columns_or_by_their_n
     assert np.array_equal(model.predict(rows), model.predict(X[:5]))
     (told,) = model.explain({names[0]: 2.0})
     assert (told.prediction, told.missing) == (True, names[1:])
+
+
+@pytest.mark.parametrize("kind", [MultinomialNB, ComplementNB])
+def test_a_feature_that_is_not_named_was_not_counted(kind):
+    X = pd.DataFrame([[1, 2, 0], [0, 1, 4], [3, 0, 1]], columns=[*"abc"])
+    model = kind().fit(X, [0, 1, 0])
+    found = model.predict_proba([{"a": 2}, {}, {"c": 1, "b": 3}])
+    assert np.array_equal(found, model.predict_proba(pd.DataFrame([[2, 0, 0], [0, 0, 0], [0, 3, 1]], columns=[*"abc"])))
+    with pytest.raises(DataError, match="NaN"):
+        model.predict({"a": None})
 
 
 def test_files_of_rows_of_a_network_are_read_by_its_states_and_numbers_as_they_are_written(tmp_path):

@@ -17,7 +17,7 @@ neither takes more than `BATCH_CELLS` numbers at once.
 
 A partial row is a dict, one of a list of dicts, or a Series whose index names columns. A cell that is None is missing.
 One whose key is not there is not known: it is left out, also in a column where empty is a state, and also by a model
-that refuses missing cells.
+that refuses missing cells. Of counted features, one that is not there was not met: its count is 0.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -247,6 +247,8 @@ def partial_rows(model: Any, X: Any) -> tuple[Any, Any]:
                 raise SchemaError(
                     f"a row names {name!r}, but there is no such column; {nearest_names(str(name), names)}"
                 )
+    if getattr(model, "count_of_absent", None) is not None:
+        rows = [dict.fromkeys(names, model.count_of_absent) | dict(row) for row in rows]
     lacking = {name: np.array([name not in row for row in rows]) for name in names}
     absent = {name: mask for name, mask in lacking.items() if mask.any()}
     if absent:
