@@ -60,7 +60,7 @@ fuzz: $(TEST) ## random tables, files and command lines for MINUTES=30 (ARGS="dr
 mutants: $(MUTANTS) ## the share of 300 mutants of each room that the tests kill; resumes where it stopped (ARGS="decision")
 	@$(BIN)/python tools/mutants.py --seed 1 --workers $(WORKERS) $(ARGS)
 
-bench: $(BENCH) ## measure against the peers, side by side (ARGS="..." is passed on)
+bench: $(BENCH) ## measure against the peers, half an hour at a time; resumes where it stopped (ARGS="..." is passed on)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 accuracy: $(BENCH) ## error and log-loss on the tables under BAYESWATER_DATA, beside the peers; resumes where it stopped

@@ -9,7 +9,7 @@ everything writes both anew, a run of some sections puts these in the place of o
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ def markdown(sections: Sequence[Section], machine: dict[str, Any], run: dict[str
     ]
     for section in sections:
         later = "" if section.run == run else f" Measured on {_circumstances(section.run)}."
-        parts += [f"## {section.title}", section.note + later, _markdown_table(section.records)]
+        parts += [f"## {section.title}", section.note + later, markdown_table(section.records)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -61,6 +61,12 @@ def write(sections: Sequence[Section], machine: dict[str, Any], run: dict[str, A
     content = {"machine": machine, "run": run, "sections": [asdict(section) for section in kept]}
     (folder / "results.json").write_text(json.dumps(content, indent=2) + "\n")
     (folder / "RESULTS.md").write_text(markdown(kept, machine, run))
+
+
+def known_sections(folder: Path = HERE) -> list[Section]:
+    """Give the sections of results.json, where there are any."""
+    path = folder / "results.json"
+    return [Section(**own) for own in json.loads(path.read_text())["sections"]] if path.exists() else []
 
 
 def merge(
@@ -74,8 +80,10 @@ def merge(
     path = folder / "results.json"
     none_yet = {"machine": machine, "run": run, "sections": []}
     content = json.loads(path.read_text()) if path.exists() else none_yet
-    merged = {own["title"]: Section(**own) for own in content["sections"]}
-    merged |= {section.title: section for section in sections if section.records}
+    merged = {own.title: own for own in known_sections(folder)}
+    is_elsewhere = content["machine"].get("processor") != machine.get("processor")
+    where = {"processor": machine.get("processor")} if is_elsewhere else {}
+    merged |= {section.title: replace(section, run=section.run | where) for section in sections if section.records}
     place = {title: i for i, title in enumerate(order)}
     ordered = sorted(merged.values(), key=lambda section: place.get(section.title, len(place)))
     write(ordered, content["machine"], content["run"], folder)
@@ -85,7 +93,8 @@ def _circumstances(run: dict[str, Any]) -> str:
     return ", ".join([str(run["date"]), *(f"{name} {value}" for name, value in run.items() if name != "date")])
 
 
-def _markdown_table(records: Sequence[dict[str, Any]]) -> str:
+def markdown_table(records: Sequence[dict[str, Any]]) -> str:
+    """Lay records out as a table of Markdown."""
     titles = _titles(records)
     rows = [titles, ["---"] * len(titles), *[[_cell(record.get(title)) for title in titles] for record in records]]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)

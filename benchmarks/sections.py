@@ -17,7 +17,7 @@ from benchmarks.german_credit import TABLE, german_credit
 from benchmarks.growth import SIZES, growth
 from benchmarks.jobs import named
 from benchmarks.leave_one_out import leave_one_out
-from benchmarks.memory import peak_memory
+from benchmarks.memory import every_peak, peak_memory
 from benchmarks.mixed import mixed
 from benchmarks.network_golden import network_golden, network_golden_tables, network_references
 from benchmarks.network_inference import N_PATTERNS, network_compile_times, network_inference, network_queries
@@ -26,6 +26,7 @@ from benchmarks.network_sampling import gibbs_compiling, gibbs_speed, sampled_an
 from benchmarks.networks_files import network_formats, networks_files
 from benchmarks.page import first_page, lacks_browser, network_clicks, page_clicks
 from benchmarks.pair_counts import CAR, car_goldens, pair_counting, pair_memory
+from benchmarks.roofline import limits
 from benchmarks.scale import csv_fits, pair_fits, parquet_fits
 from benchmarks.semi_naive import car_rows, probabilities_of_weka, semi_naive, tan_of_pyagrum
 from benchmarks.serving import serving_speed, soak
@@ -45,6 +46,7 @@ from benchmarks.structure import (
     structure_speed,
 )
 from benchmarks.timing import CALLS_OF_ONE_ROW
+from benchmarks.wide import wide_tables
 
 
 @dataclass(frozen=True)
@@ -104,10 +106,32 @@ OF_JOBS = (
         "Highest memory during a fit beyond what stood before it, in a fresh process; the sums are part of it.",
         lambda extent: peak_memory(named(extent.jobs_named), extent.share),
     ),
+    Planned(
+        "Limits",
+        "The same jobs beside what the machine allows: bytes that have to be moved by the bandwidth of adding up an "
+        "array, or sums of the formula by those of a product of matrices, whichever takes longer. On one thread each, "
+        "in turns, in time of the processor. A limit is what nobody can be under, not what can be reached: a look-up "
+        "takes longer than a sum, an exponential is taken for 20.",
+        lambda extent: limits(named(extent.jobs_named), extent.repeats, extent.share),
+    ),
 )
 """Sections of jobs that can be named one by one."""
 
 CLASSIFIERS = (
+    Planned(
+        "Memory of every classifier",
+        "Highest memory of fit, predict and predict_proba beyond what stood before and beyond the answer, in a fresh "
+        "process, beside the size of the input: X, and of a fit y. Reached: linear models take no more than twice of "
+        "it; of others, counts of pairs and members are part of it, and what a few megabytes of X are beside them.",
+        lambda extent: every_peak(extent.share),
+    ),
+    Planned(
+        "Wide tables",
+        "Ten thousand columns of 2 to 4 states and ten thousand rows, all in one process that holds the table, too, in "
+        "time of the processor on all threads: two minutes of it are one on two cores. BLAS makes the products of "
+        "one-hot columns of 2,000 columns, which is taken 25 times, and reads nothing off them.",
+        lambda extent: wide_tables(extent.share),
+    ),
     Planned(
         "Ordinary sizes",
         "Time of scikit-learn by ours, 20 columns (or words a row) and 5 classes, in time of the processor on one "
@@ -127,7 +151,8 @@ CLASSIFIERS = (
         "Random shapes",
         "The same ratios on tables whose shape is drawn: 1,000 to 10 million rows, 2 to 500 columns, 2 to 1000 "
         "classes, 2 to 200 states, types of cells and layouts, each within a gigabyte and some seconds of "
-        "scikit-learn. The seed is fixed; no shape is left out. Slower: shapes where scikit-learn takes less time.",
+        "scikit-learn; beside them 5,000 columns with 1000 classes, and 70,000 states beside 2. The seed is fixed; no "
+        "shape is left out. Slower: shapes where scikit-learn takes less time.",
         lambda extent: random_shapes(extent.few, 12, 1e7 if extent.is_whole else 1e5),
     ),
     Planned(

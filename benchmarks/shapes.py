@@ -1,4 +1,4 @@
-"""Tables of shapes drawn at random: where ours is fastest, where slowest, and whether it is slower anywhere."""
+"""Tables of shapes drawn at random, and of some corners: the median, the worst, and where ours is slower."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,6 +50,9 @@ class Shape:
         if kind.kind == "f" and not self.n_states:
             X = rng.standard_normal(shape, dtype=kind)
             X += (y % 7)[:, None].astype(kind) / 4
+        elif self.n_states > MOST_BYTE_STATES:  # one such column beside flags
+            X = rng.integers(0, 2, shape, dtype=np.uint8).astype(kind)
+            X[:, 0] = rng.permutation(np.arange(len(y)) % self.n_states)
         else:
             X = rng.integers(0, max(self.n_states, 2), shape, dtype=np.uint8).astype(kind, copy=False)
             X[: self.n_states] = np.arange(self.n_states)[: len(y), None]  # every state occurs
@@ -73,6 +76,15 @@ def _laid_out(X: Any, layout: str) -> Any:
             return pl.DataFrame(X, schema=[f"x{j}" for j in range(X.shape[1])])
     return X
 
+
+MOST_BYTE_STATES = 255
+
+CORNERS = {
+    "GaussianNB": (Shape(1_000, 5_000, 1_000, 0, "float32", "by row"),),
+    "CategoricalNB": (Shape(200_000, 3, 4, 70_000, "int64", "by column"),),
+    "MultinomialNB": (Shape(1_000, 5_000, 1_000, 2, "int64", "by row"),),
+}
+"""Shapes beside those that are drawn: as many classes as rows in very many columns, and 70,000 states beside 2."""
 
 DTYPES = {
     "GaussianNB": ("float64", "float32"),
@@ -110,7 +122,7 @@ def drawn_shapes(model: str, n_shapes: int, most_rows: float, seed: int = SEED) 
 def random_shapes(calls: int, n_shapes: int, most_rows: float = ROWS[1], seed: int = SEED) -> Iterator[dict[str, Any]]:
     """Give the median and the least ratio of each method over the shapes of a model, and where it is least."""
     for model in DTYPES:
-        shapes = drawn_shapes(model, n_shapes, most_rows, seed)
+        shapes = [*drawn_shapes(model, n_shapes, most_rows, seed), *CORNERS.get(model, ())]
         found = {shape: Form(str(shape), model, shape.rows).ratios(shape.n_rows, calls) for shape in shapes}
         for method in METHODS:
             ratios = {shape: found[shape][method] for shape in shapes}
@@ -123,4 +135,5 @@ def random_shapes(calls: int, n_shapes: int, most_rows: float = ROWS[1], seed: i
                 "least": ratios[least],
                 "slower": sum(ratio < 1 for ratio in ratios.values()),
                 "where it is least": str(least),
+                "where slower": "; ".join(f"{ratio:.2f} at {shape}" for shape, ratio in ratios.items() if ratio < 1),
             }

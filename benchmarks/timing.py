@@ -17,7 +17,9 @@ PAUSE = 0.05
 """Seconds before each turn: the threads of a BLAS library spin for a while after their work, and would take a core."""
 
 
-def medians_in_turns(actions: Mapping[str, Callable[[], Any]], repeats: int, calls: int = 1) -> dict[str, float]:
+def medians_in_turns(
+    actions: Mapping[str, Callable[[], Any]], repeats: int, calls: int = 1, clock: Callable[[], float] = perf_counter
+) -> dict[str, float]:
     """Median seconds of each action, after one call that is not counted (it compiles, and fills caches)."""
     for action in actions.values():
         action()
@@ -25,14 +27,14 @@ def medians_in_turns(actions: Mapping[str, Callable[[], Any]], repeats: int, cal
     for _ in range(repeats):
         for name, action in actions.items():
             sleep(PAUSE)
-            seconds[name] += [_seconds(action) for _ in range(calls)]
+            seconds[name] += [_seconds(action, clock) for _ in range(calls)]
     return {name: median(values) for name, values in seconds.items()}
 
 
-def _seconds(action: Callable[[], Any]) -> float:
-    start = perf_counter()
+def _seconds(action: Callable[[], Any], clock: Callable[[], float]) -> float:
+    start = clock()
     action()
-    return perf_counter() - start
+    return clock() - start
 
 
 @contextmanager
@@ -47,12 +49,7 @@ def warm_ratio(ours: Callable[[], Any], theirs: Callable[[], Any], warm_calls: i
 
     It is the time of the processor: what others do on the machine is not part of it.
     """
-    seconds = [(_processor_seconds(theirs), _processor_seconds(ours)) for _ in range(warm_calls + calls)][warm_calls:]
+    turns = range(warm_calls + calls)
+    seconds = [(_seconds(theirs, process_time), _seconds(ours, process_time)) for _ in turns][warm_calls:]
     of_theirs, of_ours = zip(*seconds, strict=True)
     return median(of_theirs) / median(of_ours)
-
-
-def _processor_seconds(action: Callable[[], Any]) -> float:
-    start = process_time()
-    action()
-    return process_time() - start

@@ -15,6 +15,7 @@ FOLDER = ROOT / "docs/generated"
 DOCUMENTS = (
     *("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"),
     *(
+        "benchmarks/OVERVIEW.md",
         "benchmarks/RESULTS.md",
         "benchmarks/ACCURACY.md",
         "benchmarks/WEIGHTS.md",
