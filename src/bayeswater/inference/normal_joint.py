@@ -9,6 +9,8 @@ reached without dividing by zero.
 `IndependentJoint` is the same of densities whose variances were read for all columns together.
 """
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -40,8 +42,17 @@ class GaussianJoint:
 
     is_light: ClassVar = True
 
+    @cached_property
+    def sees_all_cells(self) -> bool:
+        """Whether every cell has a density in every class: one that is not finite then shows in the scores."""
+        return bool(self.inverse_scale.all())
+
     def of(self, block: Array, use_loop: bool) -> Array:
         """Log-joints of a block of rows."""
+        return self.scores(block, use_loop)[0]
+
+    def scores(self, block: Array, use_loop: bool) -> tuple[Array, bool]:
+        """Log-joints of a block of rows, and whether a cell was missing."""
         mean = self.parameters.mean
         total, any_missing = gaussian_scores(block, self.mean, self.inverse_scale, self.intercept, use_loop=use_loop)
         if any_missing:
@@ -57,7 +68,29 @@ class GaussianJoint:
             off = sum(spike & (x != m) & ~np.isnan(x) for x, m, spike in for_spikes)
             on = sum((spike & (x == m)).astype(np.int64) for x, m, spike in for_spikes)
             apply_spikes(total, np.asarray(off, dtype=bool), np.asarray(on), self.log_prior)
-        return total
+        return total, any_missing
+
+
+@record
+class WatchedJoint:
+    """Densities that see all cells: rows are looked at once more where scores tell of a missing or an infinite one."""
+
+    densities: GaussianJoint
+    look: Callable[[], None]
+
+    is_light: ClassVar = True
+
+    @property
+    def log_prior(self) -> Array:
+        """Log class prior (n_classes,)."""
+        return self.densities.log_prior
+
+    def of(self, block: Array, use_loop: bool) -> Array:
+        """Log-joints of a block of rows."""
+        scores, any_missing = self.densities.scores(block, use_loop)
+        if any_missing or (scores[:, 0] == -np.inf).any():  # what is infinite is so far from each class
+            self.look()
+        return scores
 
 
 def gaussian_joint(log_prior: Array, parameters: GaussianParameters) -> GaussianJoint:

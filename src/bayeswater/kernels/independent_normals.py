@@ -22,6 +22,7 @@ import numpy as np
 
 from bayeswater.kernels.class_scores import ordered_sum
 from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.layouts import in_one_line
 from bayeswater.kernels.remainders import ROUNDING
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
@@ -41,7 +42,7 @@ def gaussian_scores(
     Means and inverse scales lie column by column: (n_columns, n_classes).
     """
     scores = np.empty((len(X), len(intercept)))
-    arguments = X, mean, inverse_scale, intercept, scores, STRETCH_ROWS
+    arguments = *in_one_line(X), mean, inverse_scale, intercept, scores, STRETCH_ROWS
     if _gaussian_scores_loop.serves(X.size, *arguments, use_loop=use_loop):
         return scores, _gaussian_scores_loop(*arguments)
     stretch = max(1, STRETCH_CELLS // X.shape[1])
@@ -64,44 +65,61 @@ def gaussian_scores(
 
 
 @compiled
-def _gaussian_scores_loop(X, mean, inverse_scale, intercept, scores, stretch):  # type: ignore[no-untyped-def]
-    n_rows, n_columns = X.shape
-    n_classes = mean.shape[1]
-    column = np.empty(stretch)
+def _gaussian_scores_loop(cells, row_step, column_step, mean, inverse_scale, intercept, scores, stretch):  # type: ignore[no-untyped-def]
+    # Two columns go together, one after the other into a sum that is fetched and stored once; beside an odd last one
+    # stands nothing. Indices are unsigned: they never count from the end, and the compiled loop need not ask.
+    n_rows, n_classes = scores.shape
+    n_columns = len(mean)
+    pair = np.empty((2, stretch))
     total = np.empty((n_classes, stretch))
     any_missing = False
     for start in range(0, n_rows, stretch):
         length = min(stretch, n_rows - start)
-        for careful in (False, True):  # a sum that is NaN tells of a missing cell: then all are taken again, with care
+        for careful in (False, True):  # a sum that is no number tells of a missing cell: then all are taken with care
             for k in range(n_classes):
                 for i in range(length):
                     total[k, i] = 0.0
-            for j in range(n_columns):
-                for i in range(length):
-                    column[i] = X[np.uint64(start + i), j]  # unsigned, it never counts from the end: nothing to ask for
-                for k in range(n_classes):
-                    m = mean[j, k]
-                    s = inverse_scale[j, k]
-                    if s == 0.0:
-                        continue  # no density here: not even an overflow may count
-                    if careful:
+            for j in range(0, n_columns, 2):
+                n_there = min(2, n_columns - j)
+                for side in range(2):
+                    first = np.uint64(start * row_step + (j + side) * column_step)
+                    if side == n_there:
                         for i in range(length):
-                            z = (column[i] - m) * s
-                            total[k, i] += z * z if z == z else 0.0
+                            pair[1, i] = 0.0
+                    elif row_step == 1:
+                        for i in range(length):
+                            pair[side, i] = cells[first + np.uint64(i)]
                     else:
                         for i in range(length):
-                            z = (column[i] - m) * s
-                            total[k, i] += z * z
-            missing = False
+                            pair[side, i] = cells[first + np.uint64(i * row_step)]
+                for k in range(n_classes):
+                    if careful:
+                        for side in range(n_there):
+                            m, s = mean[j + side, k], inverse_scale[j + side, k]
+                            if s == 0.0:
+                                continue  # no density here: not even an overflow may count
+                            for i in range(length):
+                                z = (pair[side, i] - m) * s
+                                total[k, i] += z * z if z == z else 0.0
+                    else:
+                        m_a, s_a = mean[j, k], inverse_scale[j, k]
+                        m_b, s_b = (mean[j + 1, k], inverse_scale[j + 1, k]) if n_there == 2 else (0.0, 0.0)
+                        for i in range(length):
+                            a, b = (pair[0, i] - m_a) * s_a, (pair[1, i] - m_b) * s_b
+                            total[k, i] = (total[k, i] + a * a) + b * b
+                if careful:
+                    for side in range(n_there):
+                        for i in range(length):
+                            any_missing |= pair[side, i] != pair[side, i]
+            is_whole = True
             for k in range(n_classes):
                 for i in range(length):
-                    missing |= total[k, i] != total[k, i]
-            if not missing:
+                    is_whole &= total[k, i] == total[k, i]
+            if is_whole:
                 break
-        any_missing |= careful
-        for i in range(length):
-            for k in range(n_classes):
-                scores[start + i, k] = intercept[k] - 0.5 * total[k, i]
+        for k in range(n_classes):
+            for i in range(length):
+                scores[np.uint64(start + i), k] = intercept[k] - 0.5 * total[k, i]
     return any_missing
 
 

@@ -1,6 +1,7 @@
 """`GaussianNB`: a normal density for each class and column."""
 
 from collections.abc import Callable
+from functools import cache, partial
 from math import isfinite
 from typing import Any
 
@@ -28,8 +29,9 @@ from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.families.gaussian import NormalBlock, draw_normals, normal_fact
 from bayeswater.inference.drawing import require_density
-from bayeswater.inference.normal_joint import GaussianJoint, gaussian_joint
+from bayeswater.inference.normal_joint import GaussianJoint, WatchedJoint, gaussian_joint
 from bayeswater.inference.normals_without import EpsilonWithout
+from bayeswater.inference.scoring import score
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import column_priors, require_missing_rule
@@ -142,9 +144,22 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
         matrix = read_dense(X, type(self).__name__)
         if known is not None:
             matrix = with_known_columns(matrix, known.columns.names, known.columns.n_columns, type(self).__name__)
-        if not learning or ignore:  # in learning, the sums themselves show a cell that is not finite
+        if learning and ignore:  # else the sums themselves show a cell that is not finite
             self._require_values(matrix)
         return matrix
+
+    def _table(self, X: Any) -> DenseTable:
+        table: DenseTable = super()._table(X)
+        self._require_values(table)
+        return table
+
+    def _score(self, X: Any, finish: Any) -> Array:
+        """Score rows, of which most are read but once: scores show a cell that is not finite."""
+        joint = self._joint()
+        if self._is_weighed or self.missing != "error" or not joint.sees_all_cells:
+            return super()._score(X, finish)
+        table = super()._table(X)
+        return score(WatchedJoint(joint, cache(partial(self._require_values, table))), table, finish)
 
     def _require_values(self, matrix: DenseTable) -> None:
         require_values(matrix, type(self).__name__, missing=self.missing, allow_negative=True)
