@@ -79,6 +79,7 @@ CASES = [*[(kind, "C") for kind in CODE_KINDS], ("uint8", "F"), ("uint8", "strid
 @pytest.fixture(autouse=True)
 def several_stretches(monkeypatch):
     monkeypatch.setattr(category_tables, "STRETCH_CELLS", 400)
+    monkeypatch.setattr(category_tables, "ROWS_IN_PAIRS", 1)
 
 
 def case(kind, layout):

@@ -27,6 +27,7 @@ layouts_and_weights = pytest.mark.parametrize(("kind", "layout", "weighted"), WE
 def small_stretches_and_references(monkeypatch):
     for module in (category_tables, class_scores, independent_normals):
         monkeypatch.setattr(module, "STRETCH_CELLS", 1000)
+    monkeypatch.setattr(category_tables, "ROWS_IN_PAIRS", 1)
     monkeypatch.setattr(moments, "CACHE_CELLS", 400)
     monkeypatch.setattr(Kernel, "serves", lambda self, n_cells, *arguments, use_loop: use_loop)
 

@@ -359,10 +359,12 @@ def test_sparse_sums_are_the_same_by_loop_and_by_reference(kind, weight, monkeyp
 
 @pytest.mark.parametrize("weight", [None, np.arange(40) % 3 + 1, np.arange(1, 41) / 8])
 @pytest.mark.parametrize("rows", [2**16, 7])
-def test_sparse_sums_that_no_cache_holds_are_the_same_class_by_class(weight, rows, monkeypatch):
+@pytest.mark.parametrize("in_caches", [0, 2**23], ids=["class by class", "in blocks of many cells"])
+def test_sparse_sums_of_many_features_are_the_same_by_class_and_in_order(weight, rows, in_caches, monkeypatch):
     dense = sums_of(MultinomialNB, X, Y, weight)
     monkeypatch.setattr(compiling, "COMPILE_FROM_CELLS", 0)
     monkeypatch.setattr(feature_sums, "BYTES_IN_CACHE", 0)
+    monkeypatch.setattr(feature_sums, "BYTES_IN_CACHES", in_caches)
     monkeypatch.setattr(threads.row_blocks, "__defaults__", (rows,))
     for n_tasks in (1, 32):
         monkeypatch.setattr(feature_sums, "TASKS", n_tasks)

@@ -266,13 +266,13 @@ def require_known_columns(there: Collection[str], known: Iterable[str], model: s
 
 def require_own_names(names: Iterable[Any]) -> None:
     """Refuse a name that stands over two columns, or is no text."""
-    times = Counter(map(str, names))
-    broken = [name for name in times if not is_text(name)]
-    if broken:
-        raise SchemaError(f"column name {broken[0]!r} has half of a character (a lone surrogate); rename the column")
-    twice = [name for name, n in times.items() if n > 1]
-    if twice:
-        raise SchemaError(f"column name {twice[0]!r} occurs more than once; give every column its own name")
+    texts = list(map(str, names))
+    if not is_text("".join(texts)):
+        broken = next(name for name in texts if not is_text(name))
+        raise SchemaError(f"column name {broken!r} has half of a character (a lone surrogate); rename the column")
+    if len(set(texts)) < len(texts):
+        twice = next(name for name, n in Counter(texts).items() if n > 1)
+        raise SchemaError(f"column name {twice!r} occurs more than once; give every column its own name")
 
 
 def require_no_nul(names: Iterable[str]) -> None:

@@ -14,6 +14,7 @@ from bayeswater.inference.log_space import best_class, fall_back
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import block_map, row_blocks
 from bayeswater.phrases import own_reasons
+from bayeswater.records import record
 from bayeswater.typing import Array
 
 own_reasons(
@@ -46,6 +47,31 @@ class Joint(Protocol):
     def of(self, block: Any, use_loop: bool) -> Array:
         """Log-joints (n_rows, n_classes) of a block of rows."""
         ...
+
+
+@record
+class LookingJoint:
+    """A joint whose rows are looked at as they are scored, and put together where they lie apart: they are read once.
+
+    `look` gives a block of rows that is in order, and refuses any other.
+    """
+
+    joint: Joint
+    look: Callable[[Any], Any]
+
+    @property
+    def log_prior(self) -> Array:
+        """Log class prior (n_classes,)."""
+        return self.joint.log_prior
+
+    @property
+    def is_light(self) -> bool:
+        """Whether it adds one term for each cell and class."""
+        return getattr(self.joint, "is_light", False)
+
+    def of(self, block: Any, use_loop: bool) -> Array:
+        """Log-joints of a block of rows."""
+        return self.joint.of(self.look(block), use_loop)
 
 
 class BlockTable(Protocol):

@@ -97,6 +97,8 @@ STRETCH_CELLS = 131_072
 ROWS_OF_ENTRY = 4
 """Rows that there are for each entry of the sums of two columns, at least: making them is then the lesser work."""
 
+ROWS_IN_PAIRS = 2048
+"""Rows from which on it is less work than calling NumPy for each two columns."""
 
 BYTES_OF_PAIRS = 2**19
 """Bytes of all such sums up to which a loop looks them up: they stay in the second-level cache."""
@@ -112,7 +114,7 @@ def sum_of_states(codes: Array, n_states: Array, start: Array, log_likelihood: A
     in_fours = n_columns - n_columns % 4
     width, first = n_states[:, None] + 1, start[:-1, None]
     size = (width[0:in_fours:2] * width[1:in_fours:2]).ravel()  # entries of each pair of columns
-    in_pairs = ROWS_OF_ENTRY * size.max(initial=0) <= n_rows
+    in_pairs = max(ROWS_IN_PAIRS, ROWS_OF_ENTRY * size.max(initial=0)) <= n_rows
     arguments: tuple[Array, ...] = (codes, n_states.astype(np.uint64), start.astype(np.uint64), log_likelihood, joint)
     loop: Kernel = _sum_of_states_loop
     if in_pairs:

@@ -2,7 +2,7 @@
 
 Every feature is summed within every class: ``sums[k, j] = sum over rows of class k of w x_j``. With a threshold, of
 ``w [x_j > threshold]``: the feature is marked, not measured. Dense rows are taken in order; sparse rows too where the
-sums of all classes stay in cache, and else class by class, so that the one row of sums being written does, and is
+sums of all classes stay in some cache, and else class by class, so that the one row of sums being written does, and is
 written by one thread alone.
 
 Exact leave-one-out takes logarithms of smoothed sums with the row itself taken out of them. A cell x of a row taken out
@@ -106,10 +106,11 @@ def _add_sparse_rows_loop(indptr, indices, data, y, weight, threshold, sums):  #
 
 @compiled
 def _sparse_rows_sum_loop(indptr, indices, data, rows, weight, threshold, sums):  # type: ignore[no-untyped-def]
+    # Indices are unsigned, as above.
     for row in rows:
-        for p in range(indptr[row], indptr[row + 1]):
+        for p in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
             x = data[p] if threshold is None else data[p] > threshold
-            sums[indices[p]] += x if weight is None else weight[row] * x
+            sums[np.uint64(indices[p])] += x if weight is None else weight[row] * x
 
 
 class SmoothedSums(NamedTuple):

@@ -6,6 +6,7 @@ weight for each class, rows are scaled to length 1, and log-ratios are those of 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from scipy.sparse import csr_array
 from bayeswater.data.frames import write_frame
 from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import Matrix, SparseMatrix
-from bayeswater.data.reading.matrix_reading import read_matrix, require_values, with_known_columns
+from bayeswater.data.reading.matrix_reading import looks_good, read_matrix, require_values, with_known_columns
 from bayeswater.data.reading.text import TextTable
 from bayeswater.data.variable import Variable
 from bayeswater.decision.next_best import NextBest
@@ -30,7 +31,7 @@ from bayeswater.families.weighted_terms import OneColumn, WeightedJoint
 from bayeswater.families.words.weighed_words import WeighedWordBlock, counted_words
 from bayeswater.families.words.words import WordBlock
 from bayeswater.inference.linear import Line, line_of_features
-from bayeswater.inference.scoring import Joint
+from bayeswater.inference.scoring import Joint, LookingJoint, score
 from bayeswater.models.classifier import BayesClassifier
 from bayeswater.models.on_sums import OnSums
 from bayeswater.models.settings import (
@@ -72,9 +73,43 @@ class FeatureClassifier(OnSums, BayesClassifier):
         matrix = read_matrix(X, type(self).__name__)
         if known is not None:
             matrix = with_known_columns(matrix, known.columns.names, known.columns.n_columns, type(self).__name__)
-        missing, is_marked = vars(self).get("missing"), "binarize" in vars(self)  # `BernoulliNB` takes any number
-        require_values(matrix, type(self).__name__, missing=missing, allow_negative=is_marked)
+        if learning:
+            self._require_values(matrix)
         return matrix
+
+    def _require_values(self, matrix: Matrix) -> None:
+        missing = vars(self).get("missing")
+        require_values(matrix, type(self).__name__, missing=missing, allow_negative=self._takes_any_number)
+
+    @property
+    def _takes_any_number(self) -> bool:
+        """Whether cells may be negative, as those that `BernoulliNB` only marks."""
+        return "binarize" in vars(self)
+
+    def _table(self, X: Any) -> Matrix:
+        table: Matrix = super()._table(X)
+        self._require_values(table)
+        return table
+
+    def _score(self, X: Any, finish: Any) -> Array:
+        """Score rows; dense ones are looked at block by block, while they are at hand."""
+        self._require_fitted()
+        table = super()._table(X)
+        look_at_all = cache(partial(self._require_values, table))  # which names the cell, or finds all in order
+
+        def look(block: Array) -> Array:
+            has_gaps = not block.flags.c_contiguous and block.strides[0] != block.itemsize
+            kind = block.dtype if self._takes_any_number else np.float64  # that in which it is multiplied
+            cells = block.astype(kind, order="C") if has_gaps else block
+            if not looks_good(cells, allow_negative=self._takes_any_number):
+                look_at_all()
+            return cells
+
+        if isinstance(table, SparseMatrix):
+            look_at_all()
+            return self._score_table(table, finish)
+        joint = self._joint() if finish is None else self._deciding_joint()
+        return score(LookingJoint(joint, look), table, finish)
 
     def _count(self, table: Matrix, labels: Labels, weight: Array | None) -> Statistic:
         return FeatureSums.of(table, labels, weight)

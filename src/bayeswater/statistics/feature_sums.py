@@ -28,8 +28,11 @@ from bayeswater.typing import Array
 TASKS = 32
 """Tasks that the rows of a sparse matrix are divided into, about."""
 
-BYTES_IN_CACHE = 2**19
-"""Bytes of the sums of all classes up to which a second-level cache holds them beside the rows."""
+BYTES_IN_CACHE, BYTES_IN_CACHES = 2**19, 2**23
+"""Bytes of the sums of all classes up to which caches of the second or of the third level hold them beside rows."""
+
+CELLS_OF_SUM = 4
+"""Cells that a block of rows has for each of many sums, at least: then to add up those of blocks is little work."""
 
 Part = tuple[int, Array]
 """A class, and some of its rows."""
@@ -79,8 +82,10 @@ def _sum_sparse(
 ) -> Array:
     """Sum the rows block by block or, where sums are many, class by class: each thread writes sums of its own."""
     sums: Array = np.zeros((labels.n_classes, matrix.n_columns), dtype=kind)
-    use_loop = worth_compiling(matrix.n_cells)
-    if not use_loop or sums.nbytes <= BYTES_IN_CACHE:
+    use_loop, n_rows = worth_compiling(matrix.n_cells), matrix.shape[0]
+    are_few = sums.nbytes <= BYTES_IN_CACHE
+    enough = BLOCK_ROWS if are_few else -(-CELLS_OF_SUM * sums.size * n_rows // max(1, matrix.n_cells))
+    if not use_loop or are_few or (sums.nbytes <= BYTES_IN_CACHES and enough <= n_rows):
 
         def block_sums(rows: slice) -> Array:
             block, w, added = matrix.block(rows), None if weight is None else weight[rows], np.zeros_like(sums)
@@ -88,7 +93,7 @@ def _sum_sparse(
             add_sparse_rows(*csr, labels.codes[rows], w, threshold, added, use_loop=use_loop)
             return added
 
-        blocks = row_blocks(matrix.shape[0], BLOCK_ROWS if use_loop else matrix.shape[0])
+        blocks = row_blocks(n_rows, enough if use_loop else n_rows)
         for added in block_map(block_sums, blocks, together=use_loop):
             sums += added
         return sums
@@ -103,7 +108,7 @@ def _sum_sparse(
         sparse_rows_sum(matrix.indptr, matrix.indices, matrix.data, rows, weight, threshold, target)
         return k, target
 
-    for results in ordered_map(lambda task: [part_sum(part) for part in task], _tasks(parts, matrix.shape[0])):
+    for results in ordered_map(lambda task: [part_sum(part) for part in task], _tasks(parts, n_rows)):
         for k, target in results:
             if target.base is not sums:
                 sums[k] += target

@@ -165,7 +165,7 @@ def _cell_of(block: "Array | SparseMatrix", cells: Array, bad: Array) -> tuple[i
 
 def _is_plainly_good(matrix: Matrix, *, allow_negative: bool) -> bool:
     """Whether one look shows that all cells are finite and, unless they may be, none is negative."""
-    look = partial(_looks_good, allow_negative=allow_negative)
+    look = partial(looks_good, allow_negative=allow_negative)
     if matrix.n_cells < SHARED_FROM_CELLS:
         return all(map(look, matrix.pieces))
     parts = [
@@ -180,7 +180,8 @@ INFINITY: dict[int, np.unsignedinteger[Any]] = {4: np.uint32(0x7F80_0000), 8: np
 """Bits of the infinite float of so many bytes."""
 
 
-def _looks_good(cells: Array, *, allow_negative: bool) -> bool:
+def looks_good(cells: Array, *, allow_negative: bool) -> bool:
+    """Whether one look shows that cells are finite and, unless they may be, none is negative."""
     kind = cells.dtype.kind
     if kind != "f":
         return kind == "u" or allow_negative or bool(cells.min(initial=0) >= 0)
@@ -296,8 +297,10 @@ def plain_matrix(X: Any, model: str) -> DenseMatrix | None:
     require_cells(X.shape, model)
     names = given_names(X)
     require_own_names(names)
-    # One by one: columns of polars that it puts together itself wait for its threads to wake up.
-    values = X.to_numpy() if library == "pandas" else np.stack([column.to_numpy() for column in X.get_columns()]).T
+    if library == "pandas":
+        values = X.to_numpy()
+    else:  # one by one: columns of polars that it puts together itself wait for its threads to wake up
+        values = np.concatenate([column.to_numpy() for column in X.get_columns()]).reshape(X.width, X.height).T
     return DenseMatrix(_native(values), tuple(names) if all(isinstance(name, str) for name in names) else None)
 
 
