@@ -163,7 +163,7 @@ class Kernel:
             from bayeswater.kernels.plain_loops import PlainLoops
         except ImportError:  # passes are no promise of numba's: without them it only takes longer
             return _compile(self.loop)
-        return _compile(self.loop, pipeline_class=PlainLoops, _nrt=False)
+        return _compile(self.loop, pipeline_class=PlainLoops, **self._options)
 
 
 class _WarningsOfNumba:
@@ -196,6 +196,11 @@ def compiled_plainly(loop: Callable[..., Any]) -> Kernel:
 
     It has numbers, elements and shapes of arrays: no new arrays, no array expressions, no slices, no closures.
     """
+    return Kernel(loop, is_plain=True, _nrt=False)
+
+
+def compiled_plainly_with_arrays(loop: Callable[..., Any]) -> Kernel:
+    """Mark a loop of plain steps that makes arrays, too."""
     return Kernel(loop, is_plain=True)
 
 

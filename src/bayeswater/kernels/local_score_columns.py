@@ -24,7 +24,7 @@ from math import lgamma, log
 
 import numpy as np
 
-from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.compiling import compiled_plainly, compiled_plainly_with_arrays
 from bayeswater.typing import Array
 
 ROWS_PER_STATE = 50 / 20_000
@@ -59,7 +59,7 @@ def set_numbers(n_variables: int) -> Array:
     return np.random.default_rng(0).integers(1, 2**64, size=n_variables + 1, dtype=np.uint64)
 
 
-@compiled
+@compiled_plainly
 def remember_sets(numbers, terms, known_sets, known_terms):  # type: ignore[no-untyped-def]
     """Put sets that are not there yet into a table of a power of two slots, 0 where one is free; give their number."""
     mask = np.uint64(len(known_sets) - 1)
@@ -77,7 +77,7 @@ def remember_sets(numbers, terms, known_sets, known_terms):  # type: ignore[no-u
     return n_new
 
 
-@compiled
+@compiled_plainly_with_arrays
 def score_column(  # type: ignore[no-untyped-def]
     codes,
     bits,

@@ -3,7 +3,7 @@
 A plain loop has numbers, elements and shapes of arrays, ``for``, ``while`` and ``if``. Numba also looks for array
 expressions, closures and functions to be put in place, each in a pass over the whole loop, and gives every assignment a
 variable of its own, which LLVM does again: together a fifth of the time that it takes to compile. So a variable of a
-plain loop has one type, whatever is assigned to it. Nothing is allocated, so nothing is counted (``_nrt``), and no form
+plain loop has one type, whatever is assigned to it. Where no array is made nothing is counted (``_nrt``), and no form
 is made for other languages to call.
 
 This module imports numba, and is itself imported when a plain loop is first called.
