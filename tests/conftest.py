@@ -43,6 +43,9 @@ compiling.Kernel.cells_answered = -(10**18)
 # "default", which draws others, and by the fuzzers.
 settings.register_profile("ci", settings.get_profile("ci"), max_examples=25)
 
+IS_PLAIN = os.environ["BAYESWATER_COMPILE"] == "0"
+"""Whether loops run as plain Python, where coverage can see into them."""
+
 TESTS = Path(__file__).parent
 THREADED = (TESTS / "data" / "sources", TESTS / "models" / "streaming")
 """Folders of tests that have two of our threads, as users have: rows are read beside the work on those before them."""
@@ -83,7 +86,8 @@ def pytest_collection(session: Any) -> None:
     gc.disable()  # nothing that is collected is garbage: a fifth of the time
     if plugin is None or plugin.cov_controller is None:
         return
-    for module in walk_packages(bayeswater.__path__, "bayeswater."):
+    seen = bayeswater.kernels if IS_PLAIN else bayeswater
+    for module in walk_packages(seen.__path__, f"{seen.__name__}."):
         if not module.name.endswith("__main__"):
             import_module(module.name)
     # Who asks which tests run a line is told of all they run.
@@ -93,7 +97,7 @@ def pytest_collection(session: Any) -> None:
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:
     """Leave most cases out where loops run as plain Python, which is done to let coverage see into them."""
-    if os.environ.get("BAYESWATER_COMPILE") == "0":
+    if IS_PLAIN:
         cases: dict[str, list[Any]] = {}
         for item in items:
             cases.setdefault(_function(item), []).append(item)
@@ -120,7 +124,7 @@ class Watch:
         current = type(controller.cov).current
         while (other := current()) is not None:  # a worker has a second one, that goes on where ours stops
             other.stop()
-        untraced = UNTRACED[:-1] if os.environ.get("BAYESWATER_COMPILE") == "0" else UNTRACED
+        untraced = UNTRACED[:-1] if IS_PLAIN else UNTRACED
         self.untraced = tuple(f"{TESTS / folder}{os.sep}" for folder in untraced)
         signal.signal(signal.SIGVTALRM, self.look)
 
