@@ -13,7 +13,7 @@ from bayeswater.data.reading.coded_table import CodedTable
 from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import ResourceLimitError
 from bayeswater.kernels.threads import threads
-from bayeswater.statistics.category_counts import TURNED_ROWS, columnwise_codes, joint_counts
+from bayeswater.statistics.category_counts import TURNED_ROWS, CategoryCounts, columnwise_codes, joint_counts
 
 N_STATES = [3, 7, 1]
 CODES = np.random.default_rng(0).integers(0, 10, size=(2 * TURNED_ROWS + 5, 3))
@@ -100,3 +100,16 @@ def test_the_number_of_threads_does_not_show(codes):
 def test_a_table_that_no_memory_holds_is_refused_before_it_is_made(codes):
     with pytest.raises(ResourceLimitError, match="counting 3 columns together would take"):
         joint_counts(codes, [0, 1, 2], [10_000, 10_000, 10_000], None)
+
+
+def test_counts_are_laid_out_for_other_classes_and_stand_beside_further_columns():
+    schema = Schema((Variable("p", ("u", "v")),))
+    counts = CategoryCounts(Variable("class", ("a", "c")), schema, np.array([[1, 2], [3, 4], [5, 6]]))
+    three = counts.onto(Variable("class", ("a", "b", "c")))
+    assert three.classes.states == ("a", "b", "c")
+    assert three.table.tolist() == [[1, 0, 2], [3, 0, 4], [5, 0, 6]]
+    q = CategoryCounts(three.classes, Schema((Variable("q", ("w",)),)), np.array([[7, 8, 9], [0, 1, 0]]))
+    both = q.hstack(counts)
+    assert [one.name for one in both.schema] == ["q", "p"]
+    assert both.table.tolist() == [[7, 8, 9], [0, 1, 0], *three.table.tolist()]
+    assert both.take([1]).table.tolist() == three.table.tolist()
