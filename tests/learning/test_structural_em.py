@@ -5,7 +5,15 @@ import pytest
 from tests.learning.lossy_rows import rows_of
 from tests.networks.nets import YES_NO
 
-from bayeswater.learning.structural_em import DRAWS, TOLERANCE, Problem, comparing_score, of_copies, structural_em
+from bayeswater.learning.structural_em import (
+    DRAWS,
+    TOLERANCE,
+    Problem,
+    comparing_score,
+    find_graph,
+    of_copies,
+    structural_em,
+)
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import equivalence_class
@@ -116,6 +124,23 @@ def test_tests_of_independence_take_no_copy_for_another_row():
         codes = np.where(rng.random((2, 200)) < 0.05, 2, rng.integers(0, 2, (2, 200)))
         arcs += sum(map(len, found_in(codes, method="pc", weigh_copies=True).search.parents))
     assert arcs <= 2  # of ten tests at 0.05; with copies as rows about four
+
+
+@pytest.mark.parametrize("method", ["exact", "order"])
+def test_a_long_search_is_made_once_and_the_other_rounds_climb(method, monkeypatch):
+    made = []
+
+    def counted(local_scores, knowledge, method, **settings):
+        made.append(method)
+        return search(local_scores, knowledge, method, **settings)
+
+    monkeypatch.setattr("bayeswater.learning.structural_em.search", counted)
+    network = lawn()
+    codes = rows_of(network, 3000, 0.2, np.random.default_rng(1))
+    found, rounds = find_graph(codes, np.full(5, 2), Score("bic"), Knowledge.of(network.dag.names), method)
+    assert class_of(network.dag.names, found.parents) == equivalence_class(network.dag)
+    assert len(made) > 2 and made.count(method) == 1 and found.method == method
+    assert set(made) == {method, "tabu"} and found.score == max(rounds)
 
 
 def test_the_same_seed_gives_the_same_answer():

@@ -272,7 +272,7 @@ def find_graph(
         return search(
             local_scores, knowledge, method, start=start, time_limit=time_limit, progress=progress, **settings
         ), ()
-    clock, is_long = SearchClock(time_limit, progress), settled(method, knowledge) == "order"
+    clock, is_long = SearchClock(time_limit, progress), settled(method, knowledge) in ("order", "exact")
     found = structural_em(
         codes,
         n_states,
