@@ -121,8 +121,11 @@ def section(done: dict[str, Any]) -> list[str]:
     for name, figures in full.items():
         others = [_gain(figures[WEIGHTED], figures[model]) for model in MODELS if model != WEIGHTED]
         lines.append(f"| {name} | {' | '.join(others)} |")
-    told = ", ".join(f"{model} {figures[2]:.2f}" for model, figures in means.items())
-    return [*lines, "", f"Seconds to fit and judge, mean of the corpora: {told}."]
+    lines += ["", "Seconds to fit and judge, means over the draws.", ""]
+    lines += [f"| corpus | {' | '.join(MODELS)} |", "|---" * (1 + len(MODELS)) + "|"]
+    for name, figures in full.items():
+        lines.append(f"| {name} | {' | '.join(f'{figures[model][:, 2].mean():.2f}' for model in MODELS)} |")
+    return lines
 
 
 def _figures(name: str, done: dict[str, Any]) -> dict[str, Any] | None:

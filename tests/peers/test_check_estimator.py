@@ -56,7 +56,9 @@ MODELS = [
     AODE(missing="error"),
     # scikit-learn knows models that take missing cells and models that do not; ledoit_wolf takes them in predict alone.
     GaussianClassifier(shrinkage="ledoit_wolf", missing="error"),
-    BayesEnsemble("best", members={"kdb": 1, "aode": 1, "linear": 0, **dict.fromkeys(TREES, 1)}, missing="error"),
+    BayesEnsemble(
+        "best", members={"kdb": 1, "aode": 1, "linear": 0, "boosted": 0, **dict.fromkeys(TREES, 1)}, missing="error"
+    ),
     Discretizer("equal_frequency"),
 ]
 

@@ -17,7 +17,8 @@ from bayeswater.models.ensemble.reading import canonical
 
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
-    monkeypatch.setattr(boosted_member, "MOST_TREES", 20)
+    for name in ("OBLIVIOUS", "DEEP", "OF_NODES"):
+        monkeypatch.setattr(boosted_member, name, getattr(boosted_member, name)._replace(most_trees=20))
     monkeypatch.setattr(boosted_member, "PATIENCE", 5)
 
 
@@ -40,7 +41,10 @@ def test_what_takes_two_columns_at_once_is_found_and_told_to_rows_that_are_new()
 
 @pytest.mark.parametrize("number", range(FOLDS))
 @pytest.mark.parametrize("own_half", range(2))
-def test_no_row_has_a_part_in_what_scores_it(number, own_half):
+@pytest.mark.parametrize("shape", ["OBLIVIOUS", "OF_NODES"])
+def test_no_row_has_a_part_in_what_scores_it_but_that_a_fold_chooses_the_shape(number, own_half, shape, monkeypatch):
+    for name in ("OBLIVIOUS", "OF_NODES"):
+        monkeypatch.setattr(boosted_member, name, getattr(boosted_member, shape))
     table, rng = mixed_rows(240), np.random.default_rng(1)
     member = BoostedMember().learn(table, 3)
     fold, half = member._parts(table, FOLDS)
@@ -64,23 +68,40 @@ def test_the_posterior_is_the_mean_of_the_folds():
     np.testing.assert_allclose(np.exp(member.log_posterior(table)), np.mean(alone, axis=0), rtol=1e-12)
 
 
-def test_trees_are_as_deep_as_the_first_fold_wants_and_of_very_many_rows_there_are_few_folds(monkeypatch):
-    table, depths = parity(), []
+def test_trees_have_the_shape_that_the_first_fold_wants_and_of_very_many_rows_there_are_few_folds(monkeypatch):
+    table, tried = parity(), []
+    oblivious, deep, of_nodes = boosted_member.OBLIVIOUS, boosted_member.DEEP, boosted_member.OF_NODES
 
     def boosted(*given):
-        depths.append(given[-1])
-        return boosters[given[-1]], {6: 2.0, 8: 1.0}[given[-1]]
+        tried.append(given[-1])
+        return booster, {oblivious: 2.0, deep: 1.0, of_nodes: 3.0}[given[-1]]
 
-    boosters = dict.fromkeys(boosted_member.DEPTHS, BoostedMember().learn(table, 0).boosters[0])
+    booster = BoostedMember().learn(table, 0).boosters[0]
     monkeypatch.setattr(boosted_member, "_boosted", boosted)
     BoostedMember().learn(table, 0)
-    assert depths == [6] * FOLDS  # 600 rows are too few for more
+    assert sorted(tried) == [of_nodes, *[oblivious] * FOLDS]  # 600 rows are too few for deep ones
     monkeypatch.setattr(boosted_member, "DEEP_ROWS", 600)
-    depths.clear()
+    tried.clear()
     BoostedMember().learn(table, 0)
-    assert sorted(depths) == [6, *[8] * FOLDS]
+    assert sorted(tried) == sorted([of_nodes, oblivious, *[deep] * FOLDS])
     monkeypatch.setattr(boosted_member, "MANY_TERMS", 600 * 3 * 2 - 1)
     assert len(BoostedMember().learn(table, 0).boosters) == boosted_member.FEW_FOLDS
+
+
+def test_lists_of_rules_are_learned_by_trees_whose_nodes_have_questions_of_their_own(monkeypatch):
+    rng = np.random.default_rng(0)
+    cells = rng.integers(0, 3, (900, 6))
+    y = np.select([(cells[:, :3] == 0).all(axis=1), (cells[:, 2:5] > 0).all(axis=1), cells[:, 5] == 1], [1, 2, 0], 1)
+    table = table_of(np.zeros((900, 0)), cells, [3] * 6, y, 3)
+    member = BoostedMember().learn(table, 0)
+    assert {one.column.shape[1] for one in member.boosters} == {2**boosted_member.OF_NODES.depth - 1}
+    again = BoostedMember.from_arrays(member.to_arrays(), 0, np.full(6, 3), 3)
+    np.testing.assert_array_equal(again.log_posterior(table), member.log_posterior(table))
+    arrays = member.to_arrays()
+    for name in ("0.column", "0.cut"):
+        arrays[name] = arrays[name][:, :-1]
+    with pytest.raises(StatisticsError, match="other shapes"):
+        BoostedMember.from_arrays(arrays, 0, np.full(6, 3), 3)
 
 
 def test_a_booster_stops_where_the_loss_was_least():
@@ -146,16 +167,14 @@ def test_arrays_give_the_member_back_and_others_are_refused():
         BoostedMember.from_arrays(arrays, 3, n_states, 3)
 
 
-def test_boosted_trees_join_where_rows_are_many_in_the_place_of_others_unless_those_are_asked_for():
+def test_kdb_stands_beside_boosted_trees_where_rows_are_few_or_it_is_asked_for():
     few, many = mixed_rows(100), mixed_rows(1000)
-    assert "boosted" not in committees_of("best", None, few)
-    assert "kdb" in committees_of("best", None, few)
+    assert {"kdb", "boosted"} <= committees_of("best", None, few).keys()
     found = committees_of("best", None, many)
     assert "boosted" in found and "kdb" not in found
-    assert (found["aode"].n_members, committees_of("best", None, few)["aode"].n_members) == (4, 8)
     assert {"kdb", "boosted"} <= committees_of("best", {"kdb": 2}, many).keys()
     assert "kdb" in committees_of("best", {"boosted": 0}, many)
+    assert "kdb" not in committees_of("best", {"kdb": 0}, few)
     assert "trees-half" in committees_of("best", {"trees-half": 2}, many)
     assert not any("trees-half" in committees_of("best", None, table) for table in (few, many))
-    assert "kdb" not in committees_of("best", {"boosted": 1}, few)
     assert "boosted" not in committees_of("balanced", None, many)

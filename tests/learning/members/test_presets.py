@@ -24,9 +24,8 @@ def test_the_page_has_the_figures_of_the_presets(page):
     assert [int(n) for n in re.findall(r"(?<!\d)(\d+)", row.split("|")[2])] == [balanced[n].n_members for n in counted]
     assert f"{presets.CELLS_OF_A_ROW} · (n + {presets.ROWS_OF_NO_ROW})" in text
     best = next(line for line in text.splitlines() if line.startswith('| `"best"`'))
-    assert str(presets.BOOSTED_ROWS) in best
-    assert set(re.findall(r"`([a-z-]+)`", best.split("`boosted`")[1])) == presets.UNLESS_BOOSTED
-    assert set(re.findall(r"`([a-z-]+)`", best.split("`boosted`")[0])) == presets.IF_NAMED
+    assert str(presets.KDB_ROWS) in best
+    assert set(re.findall(r"`([a-z-]+)`", best)) == presets.IF_NAMED | {"kdb"}
     assert str(presets.MOST_COLUMNS) in next(line for line in text.splitlines() if line.startswith("| `trees-sqrt`"))
     assert stack.NO_LOSS == 0.005
     assert ("千分之五" if page.startswith("zh/") else "half a percent") in text

@@ -50,7 +50,7 @@ def test_every_preset_learns_a_mixed_table_with_holes(preset):
     frequency = np.unique(Y, return_counts=True)[1].max() / len(Y)
     assert found.score(FRAME, Y) > frequency + 0.2
     names = {"balanced": "aode gaussian trees-sqrt trees-all linear", "generative": "kdb aode gaussian"}
-    usual = "kdb aode gaussian trees-sqrt trees-half trees-all linear"
+    usual = "kdb aode gaussian trees-sqrt trees-half trees-all linear boosted"
     assert [family.name for family in found.report_.families] == names.get(preset, usual).split()
 
 

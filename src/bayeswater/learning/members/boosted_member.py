@@ -2,11 +2,14 @@
 
     log P(k | x) ~ log P(k) + sum over trees of step_k(leaf of x)
 
-A tree is oblivious: all nodes of a level ask the same question of the codes of a column (`kernels.oblivious_trees`),
-by sums of slopes and curvatures of the log-loss over the cells of that column. Its steps are those of Newton's method,
-shortened. For K classes the slopes of a row sum to zero, so K - 1 directions tell all of them; of many classes some
-random directions are looked at, others in every tree. The states of a category stand in the order of their slopes,
-which is found anew every few trees; rows and columns that a tree looks at are drawn.
+A node asks a question of the codes of a column (`kernels.boosted_trees`), by sums of slopes and curvatures of the
+log-loss over the cells of that column. The steps of leaves are those of Newton's method, shortened. In an oblivious
+tree all nodes of a level ask the same, which suits what is smooth, and products of signs. Or every node has a question
+of its own, which suits lists of rules: such trees look at all columns, since a rule may be of any of them.
+
+For K classes the slopes of a row sum to zero, so K - 1 directions tell all of them; of many classes some random
+directions are looked at, others in every tree. The states of a category stand in the order of their slopes, which is
+found anew every few trees; rows and columns that a tree looks at are drawn.
 
 Deep interactions of many rows want no less than that. Trees and steps are structure, which stays while rows come and
 go; P(k) is counted.
@@ -14,13 +17,13 @@ go; P(k) is counted.
 Rows are divided into folds by the hashes of their cells. A booster learns from all folds but its own, and the
 posterior is the mean of theirs. How many trees it has, its own fold says, whose losses stop it. To be honest, a fold is
 cut in two: each half is scored by as many trees as the other half would have. So a row has no part in what scores it,
-but that the first fold says how deep all trees are, which is one choice of two; and every row may validate.
+but that the first fold says which shape all trees have, which is one choice of three; and every row may validate.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from math import ceil
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -28,7 +31,7 @@ from bayeswater.data.reading.row_hashes import hash_word, hashed
 from bayeswater.errors import StatisticsError
 from bayeswater.estimate.dirichlet import Prior
 from bayeswater.inference.log_space import log_posterior
-from bayeswater.kernels.oblivious_trees import add_trees, grow_tree, leaf_steps, loss_slopes
+from bayeswater.kernels.boosted_trees import add_node_trees, add_trees, grow_tree, leaf_steps, loss_slopes
 from bayeswater.kernels.threads import ordered_map
 from bayeswater.learning.members.committee import SMOOTHING, Committee, log_mean, random_numbers
 from bayeswater.learning.members.member_table import EnsembleTable, counted_classes, declared_codes
@@ -42,23 +45,43 @@ FOLDS, FEW_FOLDS = 6, 3
 MANY_TERMS = 2e6
 """Terms n_rows n_columns n_classes beyond which there are few folds: of many rows, two thirds tell about as much."""
 
-MOST_TREES, PATIENCE = 500, 40
-"""Trees of a booster, at most, and those after which it stops, where none of them lowered the loss of its own fold."""
+PATIENCE, RATE = 40, 0.15
+"""Trees after which a booster stops, where none of them lowered the loss of its own fold; the part of Newton's step."""
 
-DEPTHS, RATE = (6, 8), 0.15
-"""Questions of a tree, one of these numbers, and the part of Newton's step that it goes."""
+
+class Shape(NamedTuple):
+    """Levels of a tree, whether it is oblivious, the part of the columns that it looks at, and the most such trees.
+
+    `ridge` is the curvature that each leaf has beside that of its rows.
+    """
+
+    depth: int
+    is_oblivious: bool
+    columns_drawn: float
+    most_trees: int
+    ridge: float
+
+    @property
+    def n_questions(self) -> int:
+        """Questions of a tree."""
+        return self.depth if self.is_oblivious else 2**self.depth - 1
+
+
+OBLIVIOUS, DEEP = Shape(6, True, 0.6, 500, 0.3), Shape(8, True, 0.6, 500, 0.3)
+OF_NODES = Shape(6, False, 1.0, 250, 1.0)
+"""Trees that are tried on the first fold; those whose nodes have their own questions learn as much by half as many."""
 
 DEEP_ROWS = 4000
-"""Different rows below which all trees have the least depth: 256 leaves want as many."""
+"""Different rows below which no tree is deep: 256 leaves want as many."""
 
 LARGEST_DEPTH = 12
 """Questions of a tree that a file may hold, at most."""
 
-RIDGE, LEAST_CURVATURE = 0.3, 0.1
-"""Curvature that each leaf has beside that of its rows, and that each side of a question is to have."""
+LEAST_CURVATURE = 0.1
+"""Curvature that each side of a question is to have."""
 
-ROWS_DRAWN, COLUMNS_DRAWN = 0.8, 0.6
-"""Parts of the rows and of the columns that the questions of a tree are found by."""
+ROWS_DRAWN = 0.8
+"""Part of the rows that the questions of a tree are found by."""
 
 DIRECTIONS = 4
 """Directions of slopes that a tree looks at, where there are more."""
@@ -72,8 +95,14 @@ MOST_ROWS, STOPPING_ROWS = 2**18, 4000
 MOST_WEIGHT = 2.0**50
 """Weight of all rows, at most; larger ones are brought back to it: beside them a ridge is nothing either way."""
 
-MOST_SLOTS = 2**14
-"""Codes of all columns that a tree looks at, at most, beyond its first column: so many sums stay in cache."""
+LEAST_CODES, ROWS_OF_A_CODE = 32, 4
+"""Intervals that a number may always have, and rows for each where it has more: of few rows, finer ones tell less."""
+
+MOST_SLOTS, SLOTS_OF_A_ROW = 2**14, 32
+"""Codes of all columns that a tree looks at, at most, beyond its first column: so many sums stay in cache.
+
+Of few rows, no more for each: time goes with the sums, which would be more than there are cells.
+"""
 
 
 @record
@@ -82,7 +111,7 @@ class Booster:
 
     Attributes
     ----------
-    column, cut : (n_trees, depth) int32, the question of each level: whether a code, or its place, lies above the cut
+    column, cut : (n_trees, n_questions) int32: whether a code, or its place, lies above the cut
     order : (n_trees,) int32, which row of `ranks` has the places of states
     ranks : (n_orders, n_slots) uint32
     step : (n_trees, 2^depth, n_classes), what a leaf adds to the log-odds
@@ -100,9 +129,8 @@ class Booster:
         """What the first trees say of coded rows (n_columns, n_rows): (n_rows, n_classes)."""
         score = np.zeros((codes.shape[1], self.step.shape[2]))
         first = slice(0, n_trees)
-        add_trees(
-            codes, self.column[first], self.cut[first], self.order[first], self.ranks, slot, self.step[first], score
-        )
+        add = add_trees if 2 ** self.column.shape[1] == self.step.shape[1] else add_node_trees
+        add(codes, self.column[first], self.cut[first], self.order[first], self.ranks, slot, self.step[first], score)
         return score
 
 
@@ -137,7 +165,7 @@ class _Scored:
 
 
 def _boosted(
-    rows: _Scored, stopping: _Scored, half: Array, book: Codebook, rng: np.random.Generator, depth: int
+    rows: _Scored, stopping: _Scored, half: Array, book: Codebook, rng: np.random.Generator, shape: Shape
 ) -> tuple[Booster, float]:
     """Let trees learn from rows, until others, and each half of them (n_stopping,), have no less loss; give that."""
     n_codes, slot, n_classes = book.n_codes, first_slots(book.n_codes, book.n_numbers), len(rows.log_prior)
@@ -146,19 +174,23 @@ def _boosted(
     placed, leaf = rows.codes.copy(), np.zeros(len(rows.labels), dtype=np.int32)
     trees: list[tuple[Array, Array, Array]] = []
     ranks: list[Array] = []
-    rate = RATE * (n_classes - 1) / n_classes
-    while len(leaf) and len(half) and len(trees) < MOST_TREES and not all(stop.is_over for stop in stops):
+    rate, n_leaves = RATE * (n_classes - 1) / n_classes, 2**shape.depth
+    while len(leaf) and len(half) and len(trees) < shape.most_trees and not all(stop.is_over for stop in stops):
         if len(trees) % TREES_OF_AN_ORDER == 0:
             ranks.append(_ranks(rows, n_codes, slot, rng))
             for j in np.flatnonzero(slot >= 0):
                 placed[j] = ranks[-1][slot[j] + rows.codes[j]]
         terms = np.column_stack([rows.slope @ _directions(n_classes, rng), rows.curvature.sum(axis=1)])
-        drawn, looked_at = np.flatnonzero(rng.random(len(leaf)) < ROWS_DRAWN), _columns(n_codes, rng)
+        drawn, looked_at = (
+            np.flatnonzero(rng.random(len(leaf)) < ROWS_DRAWN),
+            _columns(n_codes, shape.columns_drawn, len(leaf), rng),
+        )
         first = np.cumsum([0, *n_codes[looked_at].tolist()])
-        column, cut = np.zeros((1, depth), dtype=np.int32), np.zeros((1, depth), dtype=np.int32)
-        grow_tree(placed, first, looked_at, drawn, terms, RIDGE, LEAST_CURVATURE, column[0], cut[0], leaf)
-        step = np.zeros((1, 2**depth, n_classes))
-        leaf_steps(leaf, rows.slope, rows.curvature, RIDGE, rate, step[0])
+        column, cut = np.zeros((2, 1, shape.n_questions), dtype=np.int32)
+        given = placed, first, looked_at, drawn, terms, shape.ridge, LEAST_CURVATURE, shape.depth
+        grow_tree(*given, column[0], cut[0], leaf)
+        step = np.zeros((1, n_leaves, n_classes))
+        leaf_steps(leaf, rows.slope, rows.curvature, shape.ridge, rate, step[0])
         rows.score += step[0, leaf]
         one = Booster(column, cut, np.zeros(1, dtype=np.int32), ranks[-1][None], step, np.ones(3, dtype=np.int64))
         stopping.score += one.scores(stopping.codes, slot, 1)
@@ -170,11 +202,11 @@ def _boosted(
     most = max(stop.n_trees for stop in stops)
     n_orders = ceil(most / TREES_OF_AN_ORDER)
     booster = Booster(
-        np.concatenate([np.zeros((0, depth), dtype=np.int32), *(column for column, _, _ in trees[:most])]),
-        np.concatenate([np.zeros((0, depth), dtype=np.int32), *(cut for _, cut, _ in trees[:most])]),
+        np.concatenate([np.zeros((0, shape.n_questions), dtype=np.int32), *(column for column, _, _ in trees[:most])]),
+        np.concatenate([np.zeros((0, shape.n_questions), dtype=np.int32), *(cut for _, cut, _ in trees[:most])]),
         np.arange(most, dtype=np.int32) // TREES_OF_AN_ORDER,
         np.array(ranks[:n_orders], dtype=np.uint32).reshape(n_orders, int(n_codes[slot >= 0].sum())),
-        np.concatenate([np.zeros((0, 2**depth, n_classes)), *(step for _, _, step in trees[:most])]),
+        np.concatenate([np.zeros((0, n_leaves, n_classes)), *(step for _, _, step in trees[:most])]),
         np.array([stop.n_trees for stop in stops]),
     )
     return booster, stops[0].least
@@ -188,10 +220,11 @@ def _directions(n_classes: int, rng: np.random.Generator) -> Array:
     return found
 
 
-def _columns(n_codes: Array, rng: np.random.Generator) -> Array:
+def _columns(n_codes: Array, part: float, n_rows: int, rng: np.random.Generator) -> Array:
     """Draw the columns that a tree looks at."""
-    drawn = rng.permutation(len(n_codes))[: ceil(COLUMNS_DRAWN * len(n_codes))]
-    fitting = max(1, int(np.searchsorted(np.cumsum(n_codes[drawn]), MOST_SLOTS, side="right")))
+    most = min(MOST_SLOTS, SLOTS_OF_A_ROW * n_rows)
+    drawn = rng.permutation(len(n_codes))[: ceil(part * len(n_codes))]
+    fitting = max(1, int(np.searchsorted(np.cumsum(n_codes[drawn]), most, side="right")))
     return np.sort(drawn[:fitting])
 
 
@@ -224,14 +257,15 @@ class BoostedMember(Committee):
 
     def learn(self, table: EnsembleTable, seed: int) -> Self:
         """Learn the trees of every fold from all others, and count the classes."""
-        book = Codebook.of(table.numbers, table.n_states, table.weight, MOST_CODES)
+        n_codes = min(MOST_CODES, max(LEAST_CODES, len(table) // ROWS_OF_A_CODE))
+        book = Codebook.of(table.numbers, table.n_states, table.weight, n_codes)
         learned = replace(self, seed=seed, codebook=book, counts=counted_classes(table))
         part = table.take(slice(0, MOST_ROWS))
         n_folds = FOLDS if part.numbers.size + part.states.size <= MANY_TERMS / table.n_classes else FEW_FOLDS
         (fold, half), codes = learned._parts(part, n_folds), learned._codes(part)
         weight = part.weights / max(1.0, part.weights.sum() / MOST_WEIGHT)
 
-        def of_fold(number: int, depth: int) -> tuple[Booster, float]:
+        def of_fold(number: int, shape: Shape) -> tuple[Booster, float]:
             own, others = np.flatnonzero(fold == number)[:STOPPING_ROWS], np.flatnonzero(fold != number)
             count = np.bincount(part.labels[others], weights=weight[others], minlength=table.n_classes)
             log_prior = Prior.of(count, SMOOTHING).log
@@ -239,12 +273,12 @@ class BoostedMember(Committee):
             def scored(rows: Array) -> _Scored:
                 return _Scored(np.ascontiguousarray(codes[:, rows]), part.labels[rows], weight[rows], log_prior)
 
-            return _boosted(scored(others), scored(own), half[own], book, random_numbers(seed, number), depth)
+            return _boosted(scored(others), scored(own), half[own], book, random_numbers(seed, number), shape)
 
-        depths = DEPTHS if len(part) >= DEEP_ROWS else DEPTHS[:1]
-        tried = [*ordered_map(lambda depth: of_fold(0, depth), depths)]
-        best = min(range(len(depths)), key=lambda place: tried[place][1])
-        others = ordered_map(lambda number: of_fold(number, depths[best])[0], range(1, n_folds))
+        shapes = (OBLIVIOUS, OF_NODES, DEEP)[: 3 if len(part) >= DEEP_ROWS else 2]
+        tried = [*ordered_map(lambda shape: of_fold(0, shape), shapes)]
+        best = min(range(len(shapes)), key=lambda place: tried[place][1])
+        others = ordered_map(lambda number: of_fold(number, shapes[best])[0], range(1, n_folds))
         return replace(learned, boosters=(tried[best][0], *others))
 
     def plus(self, table: EnsembleTable) -> Self:
@@ -335,11 +369,13 @@ class BoostedMember(Committee):
 def _require_trees(booster: Booster, book: Codebook, n_classes: int) -> None:
     """Refuse what are no trees on these columns: a kernel goes where they say."""
     column, step, n = booster.column, booster.step, len(booster.column)
-    depth = column.shape[-1]
+    n_questions, n_leaves = column.shape[-1], step.shape[1] if step.ndim == 3 else 0
     kinds = [array.dtype.name for array in (column, booster.cut, booster.order, booster.ranks, step, booster.n_trees)]
     _require(kinds == ["int32", "int32", "int32", "uint32", "float64", "int64"], "numbers are of other kinds")
-    _require(column.shape == booster.cut.shape == (n, depth), "questions are of other shapes")
+    _require(column.shape == booster.cut.shape == (n, n_questions), "questions are of other shapes")
+    depth = max(n_leaves.bit_length() - 1, 0)
     _require(depth <= LARGEST_DEPTH, "trees are too deep")
+    _require(n_questions in (depth, 2**depth - 1), "questions are of other shapes")
     _require(step.shape == (n, 2**depth, n_classes) and bool(np.isfinite(step).all()), "steps are no steps of leaves")
     _require(bool(((column >= 0) & (column < book.n_columns)).all()), "questions are of columns that are not there")
     _require(booster.n_trees.shape == (3,), "how many trees there are to be is not said")

@@ -3,7 +3,7 @@
     generative   KDB, AODE, Gaussian: P(class, row) alone, Bayesian networks and nothing else beside texts
     balanced     AODE, Gaussian, a linear member, 64 class trees: about what a random forest of 200 trees costs, so
                  where columns are many and rows few there are fewer members of AODE
-    best         all of them, and more of each; from 1000 different rows on boosted trees stand in for KDB
+    best         AODE, Gaussian, linear and more trees, and boosted trees; below 1000 different rows KDB, too
 
 A committee that a table has no columns for is left out: without numbers there are no Gaussians, without texts no
 words, and without anything but texts there is nothing else.
@@ -23,7 +23,7 @@ from typing import Any
 
 from bayeswater.errors import BayesWarning, ParameterError, warn_user
 from bayeswater.kernels.threads import thread_count
-from bayeswater.learning.members.aode_members import FEW_MEMBERS, AodeMembers
+from bayeswater.learning.members.aode_members import AodeMembers
 from bayeswater.learning.members.boosted_member import BoostedMember
 from bayeswater.learning.members.committee import Committee
 from bayeswater.learning.members.gaussian_member import GaussianMember
@@ -55,8 +55,8 @@ PRESETS: Mapping[str, Mapping[str, Committee]] = {
         "linear": LinearMember(),
     },
     "best": {
-        "kdb": KdbMembers(),
-        "aode": AodeMembers(),
+        "kdb": KdbMembers(8),
+        "aode": AodeMembers(4),
         "gaussian": GaussianMember(),
         "trees-sqrt": _trees(100, "sqrt", 1, 0.8),
         "trees-half": _trees(60, "half", 2, 0.8),
@@ -83,11 +83,8 @@ OF_ALL_ROWS = ("gaussian", "words", "linear", "boosted")
 """Committees of one member."""
 
 
-BOOSTED_ROWS = 1000
-"""Different rows from which boosted trees learn what others do not: below, the pool is no better for them."""
-
-UNLESS_BOOSTED = frozenset({"kdb"})
-"""Committees with which a pool of boosted trees is no better, and takes twice as long to fit and to predict."""
+KDB_ROWS = 1000
+"""Different rows from which a pool of boosted trees is no better with KDB, and takes twice as long to predict."""
 
 IF_NAMED = frozenset({"trees-half"})
 """Committees without which every pool is as good: they learn if `members` names them."""
@@ -141,8 +138,8 @@ def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, 
         raise ParameterError(f"preset is {preset!r}; it can be one of {[*PRESETS]}")
     committees = PRESETS[preset]
     given = _members_given(members, committees)
-    is_boosted = bool(given.get("boosted", "boosted" in committees and len(table) >= BOOSTED_ROWS))
-    needless = IF_NAMED | (UNLESS_BOOSTED if is_boosted else {"boosted"})
+    is_boosted = bool(given.get("boosted", "boosted" in committees))
+    needless = IF_NAMED | ({"kdb"} if is_boosted and len(table) >= KDB_ROWS else set())
     chosen = {
         name: committee.of_members(given[name]) if name in given else committee
         for name, committee in committees.items()
@@ -162,14 +159,15 @@ def committees_of(preset: Any, members: Any, table: EnsembleTable) -> dict[str, 
     if preset == "balanced" and not is_given:
         most = min(most, max(n_bytes, of_rows))
     for name in OF_PAIRS & chosen.keys():
-        enough = FEW_MEMBERS if is_boosted and name not in given else most
+        fitting = most // n_bytes
         if not (preset == "generative" or name in given):
             of_member = table.n_classes * n_looked_at * (LOOK_UPS if name == "kdb" else n_looked_at)
-            enough = min(enough, TERMS_OF_A_ROW // max(1, of_member))
-            if not enough and len(chosen) > 1:
+            within = TERMS_OF_A_ROW // max(1, of_member)
+            if not within and len(chosen) > 1:
                 del chosen[name]
                 continue
-        n_members = max(1, min(most // n_bytes, enough, chosen[name].members_for(table)))
+            fitting = min(fitting, within)
+        n_members = max(1, min(fitting, chosen[name].members_for(table)))
         chosen[name] = replace(chosen[name], n_members=n_members, n_slots=n_slots)  # type: ignore[type-var]
     return chosen
 

@@ -48,7 +48,7 @@ VALIDATION_CELLS = 2**17
 
 LEAST_VALIDATION_ROWS = 2048
 
-DEAREST = ("kdb", "aode", "trees-sqrt", "trees-half")
+DEAREST = ("kdb", "aode", "trees-sqrt", "trees-half", "boosted")
 """Committees that take long to predict, those of the most first; some trees stay, which bear rows unlike all others."""
 
 NO_LOSS = 0.005

@@ -1,7 +1,8 @@
-"""Oblivious trees on coded columns: slopes of the log-loss, the search for questions, steps of leaves, their sums.
+"""Trees of boosters on coded columns: slopes of the log-loss, the search for questions, steps of leaves, their sums.
 
-All nodes of a level ask the same question, whether the code of a column lies above a cut. So a tree is a list of
-questions, and the leaf of a row is the number whose bits are the answers, the first one foremost.
+A question is whether the code of a column lies above a cut. The leaf of a row is the number whose bits are the answers,
+the first one foremost. In an oblivious tree all nodes of a level ask the same: it is a list of `depth` questions. Else
+every node has its own: they stand level by level, 2^depth - 1 of them.
 
 The gain of a question is that of one Newton step in every leaf. With g the sum of slopes of the rows in a leaf, in some
 directions, and h the sum of their curvatures,
@@ -24,6 +25,9 @@ NO_CUT = 2**31 - 1
 
 ROWS_OF_BLOCK = 2048
 """Rows that trees are added for at a time: their codes stay in cache."""
+
+ROWS_OF_NODES = 512
+"""The same where nodes have questions of their own: then all cells of these rows are to stay there."""
 
 
 @compiled_plainly
@@ -52,7 +56,7 @@ def loss_slopes(score, log_prior, labels, weight, loss, slope, curvature):  # ty
 
 
 @compiled
-def grow_tree(codes, first, columns, rows, terms, ridge, least, column, cut, leaf):  # type: ignore[no-untyped-def]
+def grow_tree(codes, first, columns, rows, terms, ridge, least, depth, column, cut, leaf):  # type: ignore[no-untyped-def]
     """Find the questions of a tree, one level after the other, and the leaf of every row.
 
     Parameters
@@ -64,15 +68,18 @@ def grow_tree(codes, first, columns, rows, terms, ridge, least, column, cut, lea
     terms : (n_rows, n_directions + 1), slopes of the log-loss in some directions, and its curvature
     ridge : curvature that every leaf has beside that of its rows
     least : curvature below which a side of a question does not count
-    column, cut : (depth,), which are filled: codes above the cut go to the second child
+    depth : levels of the tree
+    column, cut : (depth,) of an oblivious tree, else (2^depth - 1,); they are filled, codes above the cut go to the
+        second child
     leaf : (n_rows,), filled
     """
-    depth, n_rows, width = len(column), codes.shape[1], terms.shape[1]
+    n_rows, width, is_oblivious = codes.shape[1], terms.shape[1], len(column) == depth
     n_looked_at, last, n_slots = len(columns), width - 1, first[len(columns)]
     sums, above = np.zeros((1 << depth, n_slots, width)), np.zeros((1 << depth, n_slots, width))
     gain, whole, below = np.zeros(n_slots), np.zeros(width), np.zeros(width)
     size, is_lesser = np.zeros(1 << depth, np.int64), np.ones(1 << depth, np.bool_)
     added, n_added = rows.copy(), len(rows)
+    size[0] = len(rows)
     for i in range(n_rows):
         leaf[i] = 0
     for level in range(depth):
@@ -106,8 +113,6 @@ def grow_tree(codes, first, columns, rows, terms, ridge, least, column, cut, lea
                 for slot in range(n_slots):
                     for q in range(width):
                         sums[node, slot, q] = above[node >> 1, slot, q] - sums[node ^ 1, slot, q]
-        for slot in range(n_slots):
-            gain[slot] = 0.0
         for node in range(n_nodes):
             before = 0.0
             for q in range(width):
@@ -116,7 +121,7 @@ def grow_tree(codes, first, columns, rows, terms, ridge, least, column, cut, lea
                     whole[q] += sums[node, slot, q]
             for q in range(last):
                 before += whole[q] * whole[q] / (whole[last] + ridge)
-            for c in range(n_looked_at):
+            for c in range(n_looked_at if size[node] > 1 else 0):  # a single row cannot be parted
                 for q in range(width):
                     below[q] = 0.0
                 for slot in range(first[c], first[c + 1] - 1):
@@ -129,16 +134,19 @@ def grow_tree(codes, first, columns, rows, terms, ridge, least, column, cut, lea
                             square += below[q] * below[q]
                             other_square += (whole[q] - below[q]) * (whole[q] - below[q])
                         gain[slot] += square / (h + ridge) + other_square / (other_h + ridge) - before
-        best = LEAST_GAIN
-        column[level], cut[level] = columns[0], NO_CUT
-        for c in range(n_looked_at):
-            for slot in range(first[c], first[c + 1] - 1):
-                if gain[slot] > best:
-                    best = gain[slot]
-                    column[level], cut[level] = columns[c], slot - first[c]
-        best_column, bound = column[level], cut[level]
+            if is_oblivious and node < n_nodes - 1:
+                continue
+            best, q = LEAST_GAIN, level if is_oblivious else n_nodes - 1 + node
+            column[q], cut[q] = columns[0], NO_CUT
+            for c in range(n_looked_at):
+                for slot in range(first[c], first[c + 1] - 1):
+                    if gain[slot] > best:
+                        best = gain[slot]
+                        column[q], cut[q] = columns[c], slot - first[c]
+                    gain[slot] = 0.0
         for i in range(n_rows):
-            leaf[i] = 2 * leaf[i] + (codes[best_column, i] > bound)
+            q = level if is_oblivious else n_nodes - 1 + leaf[i]
+            leaf[i] = 2 * leaf[i] + (codes[column[q], i] > cut[q])
 
 
 @compiled
@@ -159,7 +167,7 @@ def leaf_steps(leaf, slope, curvature, ridge, rate, step):  # type: ignore[no-un
 
 @compiled
 def add_trees(codes, column, cut, order, ranks, slot, step, score):  # type: ignore[no-untyped-def]
-    """Add the steps of trees to the scores (n_rows, n_classes) of coded rows.
+    """Add the steps of oblivious trees to the scores (n_rows, n_classes) of coded rows.
 
     Parameters
     ----------
@@ -198,3 +206,32 @@ def add_trees(codes, column, cut, order, ranks, slot, step, score):  # type: ign
             for i in range(n):
                 for k in range(own.shape[1]):
                     own[i, k] += step[tree, leaf[i], k]
+
+
+@compiled
+def add_node_trees(codes, column, cut, order, ranks, slot, step, score):  # type: ignore[no-untyped-def]
+    """Do so with trees whose nodes have questions of their own, (n_trees, 2^depth - 1)."""
+    n_columns, n_rows = codes.shape
+    n_block, n_inner = min(n_rows, ROWS_OF_NODES), np.uint64(column.shape[1])
+    place = np.zeros((n_block, n_columns), np.int32)  # the cells of a row side by side
+    for start in range(0, n_rows, ROWS_OF_NODES):
+        n, placed_by = min(ROWS_OF_NODES, n_rows - start), -1
+        own = score[start : start + n]
+        for j in range(n_columns):
+            for i in range(n):
+                place[i, j] = codes[j, start + i]
+        for tree in range(len(column)):
+            if placed_by != order[tree]:
+                placed_by = order[tree]
+                for j in range(n_columns):
+                    if slot[j] >= 0:
+                        for i in range(n):
+                            place[i, j] = ranks[placed_by, slot[j] + codes[j, start + i]]
+            asked, bound, steps = column[tree], cut[tree], step[tree]
+            for i in range(n):
+                cells, node = place[i], np.uint64(0)  # without a sign, an index needs no second look
+                while node < n_inner:
+                    is_above = cells[np.uint64(asked[node])] > bound[node]
+                    node = np.uint64(2) * node + np.uint64(1) + np.uint64(is_above)
+                for k in range(own.shape[1]):
+                    own[i, k] += steps[node - n_inner, k]

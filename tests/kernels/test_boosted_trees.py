@@ -1,9 +1,9 @@
-"""Oblivious trees: slopes are derivatives, questions are the best of all, and leaves are where answers lead."""
+"""Trees of boosters: slopes are derivatives, questions are the best of all, and leaves are where answers lead."""
 
 import numpy as np
 import pytest
 
-from bayeswater.kernels.oblivious_trees import NO_CUT, add_trees, grow_tree, leaf_steps, loss_slopes
+from bayeswater.kernels.boosted_trees import NO_CUT, add_node_trees, add_trees, grow_tree, leaf_steps, loss_slopes
 
 N_CODES = np.array([3, 5, 2, 4])
 
@@ -23,12 +23,12 @@ def leaf_gains(leaf, terms, ridge):
     return sum(own[:-1] @ own[:-1] / (own[-1] + ridge) for own in sums)
 
 
-def grown(codes, columns, rows, terms, ridge=1.0, least=0.0, depth=3):
+def grown(codes, columns, rows, terms, ridge=1.0, least=0.0, depth=3, is_oblivious=True):
     columns = np.asarray(columns)
     first = np.cumsum([0, *N_CODES[columns].tolist()])
-    column, cut = np.zeros(depth, dtype=np.int32), np.zeros(depth, dtype=np.int32)
+    column, cut = np.zeros((2, depth if is_oblivious else 2**depth - 1), dtype=np.int32)
     leaf = np.zeros(codes.shape[1], dtype=np.int32)
-    grow_tree(codes, first, columns, np.asarray(rows), terms, ridge, least, column, cut, leaf)
+    grow_tree(codes, first, columns, np.asarray(rows), terms, ridge, least, depth, column, cut, leaf)
     return column, cut, leaf
 
 
@@ -48,6 +48,29 @@ def test_every_question_is_the_best_of_all_that_could_be_asked(seed):
         assert gains[column[level], cut[level]] == pytest.approx(max(gains.values()), rel=1e-12)
         at = 2 * at + (codes[column[level]] > cut[level])
     np.testing.assert_array_equal(leaf, at)  # of rows that were not learned from, too
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_node_asks_the_best_of_all_questions_for_its_own_rows(seed):
+    codes, terms = drawn(seed=seed)
+    rows = np.flatnonzero(np.random.default_rng(seed).random(40) < 0.8)
+    columns = [0, 1, 3]
+    column, cut, leaf = grown(codes, columns, rows, terms, is_oblivious=False)
+    node = np.zeros(40, dtype=int)
+    for _ in range(3):
+        for v in np.unique(node[rows]):
+            own = rows[node[rows] == v]
+            before = leaf_gains(np.zeros(len(own)), terms[own], 1.0)
+            gains = {
+                (j, bound): leaf_gains(codes[j, own] > bound, terms[own], 1.0) - before
+                for j in columns
+                for bound in range(N_CODES[j] - 1)
+                if len(np.unique(codes[j, own] > bound)) == 2
+            }
+            best = max([0.0, *gains.values()])
+            assert gains.get((column[v], cut[v]), 0.0) == pytest.approx(max(best, 0.0), abs=1e-9)
+        node = 2 * node + 1 + (codes[column[node], np.arange(40)] > cut[node])
+    np.testing.assert_array_equal(leaf, node - 7)  # of rows that were not learned from, too
 
 
 def test_a_side_of_too_little_curvature_does_not_count_and_without_a_gain_all_rows_stay_below():
@@ -111,3 +134,23 @@ def test_steps_are_those_of_newton_and_trees_add_them_where_answers_lead():
             expected[own] += newton
     add_trees(codes, column, cut, order, ranks, slot, step, score)
     np.testing.assert_allclose(score, expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("n_rows", [1, 40, 1100])
+def test_trees_of_own_questions_add_their_steps_where_answers_lead(n_rows):
+    rng, depth = np.random.default_rng(0), 3
+    codes, _ = drawn(n_rows)
+    column = rng.integers(0, 4, (5, 7)).astype(np.int32)
+    cut = rng.integers(0, 4, (5, 7)).astype(np.int32)
+    slot, order = np.array([-1, 0, -1, 5]), np.array([0, 0, 1, 1, 0], dtype=np.int32)
+    ranks = np.array([[*rng.permutation(5), *rng.permutation(4)] for _ in range(2)], dtype=np.uint32)
+    step, score, expected = rng.normal(size=(5, 8, 2)), np.zeros((n_rows, 2)), np.zeros((n_rows, 2))
+    for tree in range(5):
+        place = codes.astype(int)
+        place[1], place[3] = ranks[order[tree], codes[1]], ranks[order[tree], 5 + codes[3]]
+        node = np.zeros(n_rows, dtype=int)
+        for _ in range(depth):
+            node = 2 * node + 1 + (place[column[tree, node], np.arange(n_rows)] > cut[tree, node])
+        expected += step[tree, node - 7]
+    add_node_trees(codes, column, cut, order, ranks, slot, step, score)
+    np.testing.assert_allclose(score, expected, rtol=1e-12)
