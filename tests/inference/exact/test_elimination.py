@@ -9,7 +9,7 @@ from tests.inference.exact.small_networks import chain, random_network, star
 
 from bayeswater import limits
 from bayeswater.errors import ImpossibleEvidence, ParameterError, ResourceLimitError
-from bayeswater.inference.exact.elimination import forecast_query, log_evidence, query
+from bayeswater.inference.exact.elimination import MOST_ASKED, forecast_query, log_evidence, query
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile
 from bayeswater.inference.exact.log_passes import most_probable_explanation
@@ -160,3 +160,30 @@ def test_states_and_targets_that_make_no_sense_are_refused(asia):
         query(asia, [0], {LUNG: 2})
     with pytest.raises(ParameterError, match="comes twice"):
         query(asia, [0, 0])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_question_asked_again_with_other_states_has_the_answer_of_the_first_time_to_the_bit(seed):
+    rng = np.random.default_rng(seed)
+    factors = random_network(rng, 8)
+    for _ in range(3):
+        seen = rng.choice(8, size=int(rng.integers(0, 6)), replace=False).tolist()
+        targets = rng.choice(8, size=2, replace=False).tolist()
+        for _ in range(6):
+            evidence = {v: int(rng.integers(factors.cards[v])) for v in seen}
+            fresh = Factors(factors.cards, factors.parents, factors.tables)
+            assert answer_of(factors, targets, evidence) == answer_of(fresh, targets, evidence)
+
+
+def answer_of(factors, targets, evidence):
+    try:
+        return query(factors, targets, evidence).tobytes()
+    except ImpossibleEvidence as error:
+        return str(error)
+
+
+def test_few_questions_are_remembered():
+    factors = chain(60)
+    for v in range(1, 60):
+        query(factors, [0], {v: 0})
+    assert len(factors.asked) <= MOST_ASKED

@@ -9,6 +9,7 @@ question is answered once more in logarithms.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import log
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ class _ScopedTable(NamedTuple):
     scope: Scope
     values: Array
     least: float  # no positive entry has a smaller logarithm
+    family: int = -1  # that it is a slice of, -1 for none
 
 
 @record
@@ -43,6 +45,7 @@ class _Question:
     evidence: Mapping[int, int]
     tables: list[_ScopedTable]
     numbers: list[float]  # of families with nothing free
+    fixed: list[int]  # these families
     masks: dict[int, int]
     may_be_zero: int  # variables whose tables have zeros
 
@@ -100,9 +103,36 @@ def prepare(
     factors = Factors.of(network)
     evidence = dict(evidence or {})
     factors.require_known(targets, evidence)
+    key = tuple(targets), frozenset(evidence)
+    if not soft and (known := factors.asked.get(key)) is not None:
+        return replace(known, question=_asked_again(known.question, evidence))
     question = _ask(factors, targets, evidence, soft or {}, keep_all=False)
     order, cells = _order(question)
-    return Prepared(question, tuple(targets), order, of_elimination(cells))
+    prepared = Prepared(question, tuple(targets), order, of_elimination(cells))
+    if not soft:
+        if len(factors.asked) >= MOST_ASKED:
+            factors.asked.clear()
+        factors.asked[key] = prepared
+    return prepared
+
+
+MOST_ASKED = 32
+"""Questions that are remembered: asked again with other states observed, one has the same order and the same tables."""
+
+
+def _asked_again(question: _Question, evidence: Mapping[int, int]) -> _Question:
+    """Put other states of the observed variables into a question."""
+    factors = question.factors
+    known = {**factors.only_states, **evidence}
+    numbers = [float(factors.tables[f][tuple([known[v] for v in factors.scopes[f]])]) for f in question.fixed]
+    if 0.0 in numbers:
+        raise _impossible(evidence)
+    tables = list(question.tables)
+    for i, (scope, _, least, f) in enumerate(tables):
+        if len(scope) < len(factors.scopes[f]):
+            own = tuple([known.get(v, _ALL) for v in factors.scopes[f]])
+            tables[i] = _ScopedTable(scope, factors.tables[f][own], least, f)
+    return replace(question, evidence=evidence, tables=tables, numbers=numbers)
 
 
 def log_evidence(
@@ -153,6 +183,7 @@ def _ask(
     observed = sum(1 << v for v in known)
     tables: list[_ScopedTable] = []
     numbers: list[float] = []
+    fixed: list[int] = []
     masks: dict[int, int] = {}
     may_be_zero = 0
     for f in bits_of(relevant):
@@ -163,12 +194,13 @@ def _ask(
             together &= ~observed
             if not together:
                 numbers.append(float(values))
+                fixed.append(f)
                 continue
         for v in scope:
             masks[v] = (masks.get(v, 0) | together) & ~(1 << v)
         if factors.has_zero[f]:
             may_be_zero |= together
-        tables.append(_ScopedTable(scope, values, factors.least[f]))
+        tables.append(_ScopedTable(scope, values, factors.least[f], f))
     for v, likelihood in soft.items():
         values = np.asarray(likelihood, dtype=np.float64)
         if v in known:
@@ -183,7 +215,7 @@ def _ask(
             may_be_zero |= 1 << v
         tables.append(_ScopedTable((v,), values, float(np.log(values[values > 0].min()))))
     free = tuple(v for v in targets if v not in known)
-    question = _Question(factors, free, evidence, tables, numbers, masks, may_be_zero)
+    question = _Question(factors, free, evidence, tables, numbers, fixed, masks, may_be_zero)
     if check and any(number == 0 for number in numbers):
         raise _impossible(evidence)
     return question if keep_all else _without_parts_cut_off(question, check)
@@ -211,9 +243,7 @@ def _without_parts_cut_off(question: _Question, check: bool) -> _Question:
             kept |= part
     tables = [table for table in question.tables if kept >> table.scope[0] & 1]
     masks = {v: mask for v, mask in question.masks.items() if kept >> v & 1}
-    return _Question(
-        question.factors, question.targets, question.evidence, tables, question.numbers, masks, question.may_be_zero
-    )
+    return replace(question, tables=tables, masks=masks)
 
 
 def _order(question: _Question) -> tuple[list[int], list[float]]:

@@ -5,7 +5,7 @@ P(x) = prod_v P(x_v | parents of v). A table has one axis for each parent, in or
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -130,6 +130,16 @@ class Factors:
     def scope_masks(self) -> tuple[int, ...]:
         """The same as bit masks."""
         return tuple(sum(1 << v for v in scope) for scope in self.scopes)
+
+    @cached_property
+    def asked(self) -> dict[Any, Any]:
+        """What is remembered of questions: see `elimination.prepare`."""
+        return {}
+
+    @cached_property
+    def only_states(self) -> dict[int, int]:
+        """The state of each variable that has but one."""
+        return {v: 0 for v, card in enumerate(self.cards) if card == 1}
 
     @cached_property
     def of_one_state(self) -> int:
