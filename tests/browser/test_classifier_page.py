@@ -320,6 +320,17 @@ def test_hostile_names_states_and_texts_stay_text(tab):
         own.show(view="learned", mode="nomogram")
 
 
+@pytest.mark.parametrize("classes", [[" ", "", "c"], ["only"] * 3])
+def test_classes_of_blanks_can_be_seen_and_one_class_is_shown_without_reasons(tab, classes):
+    rows = pa.table({"x": [1.0, 5.0, 9.0] * 10})
+    with Exploration([subject_of(NaiveBayes().fit(rows, classes * 10), rows)]) as page:
+        own = tab(served=page, viewport={"width": 390, "height": 844}).show(facts={"x": 5})
+        shown = own.page.locator(".likely bdi").all_inner_texts()
+        assert shown[:3] == (["∅", "␣", "c"] if len(set(classes)) > 1 else ["only"])
+        assert own.page.locator(".next .action").inner_text()
+        assert own.page.locator("#notice").is_hidden()
+
+
 def test_columns_may_be_called_as_parts_of_the_language_of_the_page(tab):
     names = ["__proto__", "constructor", "toString"]
     rows = pa.table({name: ["a", "b", None, "b"] * 10 for name in names})

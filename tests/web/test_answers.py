@@ -302,6 +302,14 @@ def test_questions_that_no_page_asks_are_refused_with_words():
     assert document_of(b'{"a": "\\ud83d\\ude00"}') == {"a": "\U0001f600"}
 
 
+def test_of_one_class_there_are_no_reasons_and_all_else_is_told():
+    rows = pa.table({"x": [1.0, 2.0, 4.0, 8.0] * 2})
+    subject = subject_of(NaiveBayes().fit(rows, ["only"] * 8), rows)
+    assert "knows one class, 'only'" in told("row", "why", {"facts": {"x": 1}}, subject)["why_not"]
+    assert told("row", "how_sure", {"facts": {"x": 1}}, subject)["turns"] == []
+    assert told("row", "what_next", {}, subject)["decision"]["actions"] == ["only"]
+
+
 def test_a_column_of_one_bin_is_a_field_and_its_reason_has_its_rows():
     rows = pa.table({"x": [3.5] * 8, "s": ["a", "b"] * 4})
     subject = subject_of(TAN(columns={"x": "binned"}).fit(rows, [0, 1] * 4), rows)

@@ -40,8 +40,10 @@ def posterior(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str,
 
 
 def why(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what makes up the log-odds of the likeliest class of a row against another."""
+    """Give what makes up the log-odds of the likeliest class of a row against another; why not, of one class."""
     model, X = partial_rows(subject.model, facts_of(subject, asked))
+    if len(subject.labels) < 2:
+        return _told(lambda: model.explain(X), model, "explain")
     against = _label(subject, text_of(asked, "against"))
     told = model.explain(X, against, lang=language_of(asked).code)[0]
     left_out = {*told.missing, *told.unseen}
@@ -127,6 +129,8 @@ def _novelty(subject: ClassifierSubject, facts: Mapping[str, Any], X: Any) -> di
 
 
 def _turns(model: Any, X: Any, subject: ClassifierSubject, lang: str) -> dict[str, Any]:
+    if len(subject.labels) < 2:
+        return {"turns": [], "turns_together": []}
     why = model.explain(X, lang=lang)[0]
 
     def told(turn: Any) -> dict[str, Any]:

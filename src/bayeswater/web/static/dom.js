@@ -22,16 +22,16 @@ export const svg = (tag, attributes, ...children) =>
   filled(document.createElementNS(NAMESPACE, tag), attributes, children);
 
 // A name or a state: kept apart from the direction of the text around it, cut where it is too long, whole on hover.
-// Letters that nobody could see have a picture.
-export const LONGEST = 60, NOTHING = "∅";
+// Letters that nobody could see have a picture, and so have names of nothing and of blanks alone.
+export const LONGEST = 60, NOTHING = "∅", BLANK = "␣";
 export const shortened = (text, most = LONGEST) => {
   const letters = [...String(text).slice(0, 2 * most + 2)].map((one) => (one < " " ? String.fromCharCode(0x2400 + one.charCodeAt()) : one));
   return letters.length <= most ? letters.join("") : letters.slice(0, most - 1).join("") + "…";
 };
-export const label = (text, most = LONGEST) =>
-  el("bdi", { class: "name", title: shortened(text, 500) }, shortened(text, most) || NOTHING);
+export const seen = (text, most) => { const own = shortened(text, most); return own.trim() ? own : BLANK.repeat(own.length) || NOTHING; };
+export const label = (text, most = LONGEST) => el("bdi", { class: "name", title: shortened(text, 500) }, seen(text, most));
 // The same for a text of a drawing, which has no such element: the letters that hold a direction together do it.
-export const drawn = (text, most = 24) => "⁨" + (shortened(text, most) || NOTHING) + "⁩";
+export const drawn = (text, most = 24) => "⁨" + seen(text, most) + "⁩";
 
 // A word of the field, with one line on what it means.
 export const term = (t, name, text) => el("span", { class: "term", title: t(`term_${name}`) }, text);

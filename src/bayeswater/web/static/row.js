@@ -1,6 +1,6 @@
 // One row: what is known, what that makes likely, why, and what to do and to ask for next.
 
-import { el, label, put, putText, replace, shortened, svg, term } from "./dom.js";
+import { el, label, put, putText, replace, seen, shortened, svg, term } from "./dom.js";
 import { colour, scale } from "./drawing.js";
 import { number, percent, rounded, probability, signed } from "./numbers.js";
 
@@ -28,7 +28,8 @@ export function mount(root, app) {
     bars.posterior(likely);
     const told = await app.ask("row", "why", asked);
     if (!told || as !== last) return;
-    waterfall(why, told, app);
+    if (told.why_not) replace(why, el("p", { class: "faint" }, t.said(told.why_not)));
+    else waterfall(why, told, app);
     form(app.state, told.unseen);
     const todo = await app.ask("row", "what_next", deciding);
     if (!todo || as !== last) return;
@@ -246,7 +247,7 @@ function turning(more, app) {
 function waterfall(place, told, app) {
   const { t, subject } = app;
   const against = el("select", { "aria-label": t("against"), onchange: (event) => app.change({ against: event.target.value }) },
-    subject.classes.map((name, code) => code === told.prediction ? null : el("option", { value: name, selected: code === told.against }, shortened(name, 24))));
+    subject.classes.map((name, code) => code === told.prediction ? null : el("option", { value: name, selected: code === told.against }, seen(name, 24))));
   const reasons = told.reasons.slice(0, MOST_REASONS);
   const steps = [{ name: t("before"), value: told.intercept }, ...reasons.map((own) => ({ name: t.column(own.column), cell: own.value, value: own.contribution, own })), { name: t("sum"), value: told.log_odds, isSum: true }];
   const finite = (x) => (typeof x === "string" ? 0 : x);
