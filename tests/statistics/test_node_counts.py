@@ -128,3 +128,12 @@ def test_arrays_that_no_rows_lead_to_are_refused(broken):
     arrays |= {name: value(arrays[name]) if callable(value) else value for name, value in broken.items()}
     with pytest.raises(StatisticsError):
         NodeCounts.of_cells(arrays, 3, START, is_leaf)
+
+
+@pytest.mark.parametrize("name", ["node", "code", "count"])
+@pytest.mark.parametrize("change", [lambda array: array[:-1], lambda array: np.append(array, array[-1:])])
+def test_nodes_classes_and_counts_are_as_many_as_each_other(name, change):
+    counts = counted(0)[0]
+    arrays = counts.to_arrays()
+    with pytest.raises(StatisticsError, match="not as many as each other"):
+        NodeCounts.of_cells({**arrays, name: change(arrays[name])}, 3, START, np.full(8, True))
