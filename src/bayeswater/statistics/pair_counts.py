@@ -64,7 +64,8 @@ class PairCounts(Statistic):
 
     counted: ClassVar = "pairs"
     way_out: ClassVar = (
-        "bin these columns, or leave out those that are identifiers; NaiveBayes keeps no pairs of columns"
+        "bin these columns, or leave out those that are identifiers; NaiveBayes keeps no pairs of columns, and TAN, "
+        "KDB and AODE not all of them, fitted to rows in memory without calibrate=True"
     )
 
     @classmethod

@@ -194,7 +194,8 @@ class KDB(SeveralParents, StateClassifier):
     Notes
     -----
     With n rows, d columns of s states and K classes, `fit` takes O(n d^2) time. Finding parents takes O(K d^2 s^2)
-    memory, and the model O(n d k) at most: only what occurs is counted. `predict` takes O(n d k K).
+    memory or, where that is more than 1 GiB and rows are in memory, O(d^2); the model O(n d k) at most: only what
+    occurs is counted. `predict` takes O(n d k K).
 
     Examples
     --------
