@@ -63,6 +63,12 @@ def test_fields_posterior_decision_and_reasons_follow_what_is_filled_in(page, tm
     assert page.locator("#reasons .row").count() == 0
 
 
+def test_where_empty_is_a_state_a_field_without_a_value_says_so(page, tmp_path):
+    for kind, said in (("NaiveBayes, calibrated", "(not known)"), ("NaiveBayes, missing state", "(empty, which")):
+        page.goto(bw.export(fitted(kind), tmp_path / "a.html").as_uri())
+        assert page.locator("select option").first.inner_text().startswith(said)
+
+
 def test_a_name_of_ten_thousand_letters_leaves_the_other_fields_in_sight(page, tmp_path):
     rows = pa.table({"L" * 10_000: ["s" * 10_000, "t"] * 5, "__proto__": ["a", "b"] * 5})
     model = bw.NaiveBayes().fit(rows, ["x", "y"] * 5)
