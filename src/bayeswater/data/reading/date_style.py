@@ -20,6 +20,7 @@ from bayeswater.data.reading.written_dates import (
     date_pattern,
     days_of,
     in_plainer_words,
+    is_plainer_said,
     time_of_day,
     with_time,
 )
@@ -30,6 +31,9 @@ from bayeswater.typing import Array
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+SEEN = 16
+"""Strings that are looked at before all are written in plainer words."""
 
 MOST_KNOWN = 2**14
 """Moments without their clocks that a style remembers, some forty years."""
@@ -122,7 +126,7 @@ class DateStyle(CellStyle):
         import pyarrow as pa
 
         fits = readable(strings, date_pattern(self.format), self._instants)
-        if not fits.all():
+        if not fits.any() and any(map(is_plainer_said, strings.slice(0, SEEN).to_pylist())):
             fits[~fits] = readable(
                 in_plainer_words(strings.filter(pa.array(~fits))), date_pattern(self.format), self._instants
             )
@@ -136,8 +140,7 @@ class DateStyle(CellStyle):
         if found.null_count == strings.null_count:
             return found
         others = pc.if_else(found.is_null(), strings, None)
-        plainer = in_plainer_words(others)
-        return found if plainer.equals(others) else pc.coalesce(found, self._values(plainer))
+        return pc.coalesce(found, by_distinct(lambda cells: self._values(in_plainer_words(cells)), others))
 
     def _values(self, strings: "pa.Array") -> "pa.Array":
         """Read dates and times; of many, the clocks in one loop, and each of the few that are left then once."""

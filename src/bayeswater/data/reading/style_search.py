@@ -45,6 +45,7 @@ from bayeswater.data.reading.written_dates import (
     CODES,
     TIME_OF_DAY,
     in_plainer_words,
+    is_plainer_said,
     shapes_of,
 )
 from bayeswater.records import record
@@ -266,7 +267,10 @@ class StyleSearch:
                 self._numbers |= set(strings.slice(0, LEAST_NUMBERS).to_pylist())
         if _of(DateStyle, self._tried):
             self._seen = strings if len(strings) else self._seen
-            shapes = in_plainer_words(shapes_of(strings).dictionary).to_pylist()
+            shapes = shapes_of(strings).dictionary
+            if any(map(is_plainer_said, shapes.slice(0, SEEN).to_pylist())):
+                shapes = in_plainer_words(shapes)
+            shapes = shapes.to_pylist()
             timed = [*filter(BEHIND_TIME.search, shapes)]
             n_zoned = sum(map(bool, map(BEHIND_ZONE.search, timed)))
             self._has_time |= bool(timed)
