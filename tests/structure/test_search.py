@@ -128,6 +128,13 @@ def test_restarts_are_told_and_the_best_of_them_is_given():
     assert found.score == max(found.restarts)
 
 
+def test_where_nobody_asked_for_a_proof_a_short_time_gives_the_best_graph_so_far():
+    assert search(local_scores(), knows(7), "auto").method == "exact"
+    found = search(local_scores(), knows(7, required="a -> b"), "auto", time_limit=1e-9)
+    assert found.method == "order" and found.stopped == "the time limit was reached"
+    assert 0 in found.parents[1] and found.score == pytest.approx(local_scores().total(found.parents), rel=1e-12)
+
+
 def test_a_time_limit_ends_a_search_and_is_told():
     found = search(local_scores(seed=1), knows(7), "order", time_limit=0.2)
     assert found.stopped == "the time limit was reached"
