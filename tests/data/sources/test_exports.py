@@ -465,3 +465,9 @@ def test_letters_of_a_language_tell_the_encoding(tmp_path, encoding):
     assert [*zip(*table.to_pydict().values(), strict=True)] == [tuple(row) for row in rows]
     assert table.column_names == names
     assert f"is read as {encoding}" in report.notes[0]
+
+
+def test_rows_that_begin_with_an_error_of_a_sheet_are_no_comments(tmp_path):
+    path = tmp_path / "sheet.csv"
+    path.write_text("# a note\na,b\n#N/A,1\n2,2\n# half of it\n#NV ,3\n4,4\n")
+    assert [row["a"] for row in read(path)] == [None, 2, None, 4]

@@ -273,3 +273,11 @@ def test_a_style_that_a_cell_does_not_have_is_not_found_again(tmp_path: Path, mo
     with pytest.raises(TypesWidened):
         list(source.batches())
     assert [row["price"] for table in source.batches() for row in table.to_pylist()] == ["$1", "$2"]
+
+
+def test_a_block_whose_dates_are_all_missing_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delimited, "INFERRED_BYTES", 256)
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 256)
+    days = ["31.12.2023", "01.02.2024"] * 40 + ["-"] * 200
+    source = opened(csv(tmp_path / "a.csv", {"d": days, "n": [str(k) for k in range(280)]}))
+    assert [day is None for day in cells(source, "d")] == [False] * 80 + [True] * 200

@@ -193,7 +193,7 @@ def date_parts(strings: "pa.Array", pattern: str) -> tuple[dict[str, Array], Arr
     import pyarrow.compute as pc
 
     shapes = shapes_of(strings)
-    if len(shapes.dictionary) <= FEW_SHAPES + len(strings) // 32 and "9" not in pattern:
+    if 0 < len(shapes.dictionary) <= FEW_SHAPES + len(strings) // 32 and "9" not in pattern:
         return _parts_of_shapes(strings, shapes, re.compile(pattern.replace("0*", "(?P<zeros>9*)"), re.ASCII))
     found = pc.extract_regex(strings, pattern=pattern)
     names = [found.type.field(i).name for i in range(found.type.num_fields)]

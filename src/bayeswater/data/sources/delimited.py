@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NoReturn
 
 from bayeswater.data.column_types import Misfit, said_by_types
-from bayeswater.data.reading.cell_style import CellStyle
+from bayeswater.data.reading.cell_style import MARKS, CellStyle
 from bayeswater.data.sources.arrow_csv import CsvForm
 from bayeswater.data.sources.encodings import UTF_8, found_encoding, is_utf_8, marked_encoding, n_signs, not_in_encoding
 from bayeswater.data.sources.layout import MOST_LINES_ABOVE, Layout, found_layout
@@ -53,6 +53,9 @@ LONGEST_ROW = 64 * 2**20
 """Bytes of a row; beyond it the quotes of the file are broken."""
 
 NEWLINE = b"\n"
+
+NO_COMMENTS = b"|".join(re.escape(mark.encode()) for mark in MARKS if mark.startswith("#"))
+"""Cells that a row may begin with, as #N/A."""
 
 NO_TEXT = {
     re.compile(rb"\s*<(?:!doctype|html|head|body|table|\?xml)\b", re.I): "a page of HTML or XML",
@@ -364,7 +367,8 @@ class DelimitedSource(Source):
         comment = self._layout.comment.encode()
         if not comment or comment not in block or b'"' in block:
             return block
-        return re.sub(rb"^%b.*(?:\r?\n|$)" % re.escape(comment), b"", block, flags=re.M)
+        cell = b"(?!(?:%b)[ \t]*%b)" % (NO_COMMENTS, re.escape(self.delimiter.encode()))
+        return re.sub(rb"^%b%b.*(?:\r?\n|$)" % (cell, re.escape(comment)), b"", block, flags=re.M)
 
     def _texts(self, n_passed: int) -> Iterator[bytes]:
         """Read the file piece by piece in UTF-8, behind so many bytes and the mark that some write at the beginning."""

@@ -398,7 +398,8 @@ def _is_torn(row: _Row) -> bool:
 
 def _is_comment(row: _Row, comment: str) -> bool:
     is_name = row.cells[0].strip() == comment and row.n_filled == len(row.cells) > 1  # of the first column: a number
-    return row.cells[0].startswith(comment) and not is_name
+    is_cell = len(row.cells) > 1 and row.cells[0].strip() in MARKS  # as #N/A
+    return row.cells[0].startswith(comment) and not (is_name or is_cell)
 
 
 def _draws(row: _Row, delimiter: str) -> bool:
