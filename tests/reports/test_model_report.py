@@ -78,6 +78,13 @@ def test_it_has_all_its_parts():
     assert PAGE.count("Among the ") == 6 and "application_id is not read: as given" in PAGE
 
 
+def test_every_state_and_bin_of_the_nomogram_can_be_read():
+    curve = MODEL.curve("occupation")
+    odds = np.log(np.asarray(curve.values)[:, 0] / np.asarray(curve.values)[:, 1])
+    for state, own in zip(curve.at, odds, strict=True):
+        assert f"{state} {own:+.2f}" in PAGE
+
+
 def test_what_decisions_cost_is_told_beside_rules_without_a_model():
     loss = bw.Loss([[0, 5], [1, 0], [0.3, 0.3]], classes=["repaid", "late"], actions=["repaid", "late", "ask"])
     page = model_report(MODEL, TEST, "outcome", loss=loss, group="owns_home")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswater.data.display_width import shortened
 from bayeswater.data.reading.column_plan import IGNORED
 from bayeswater.data.reading.dates import column_title
 from bayeswater.decision.calibration_metrics import reliability_table
@@ -18,7 +19,7 @@ from bayeswater.decision.scorecard import DRAWS, Measures, Scorecard
 from bayeswater.decision.scores import Scores
 from bayeswater.errors import BayesError, BayesWarning, DataError, SchemaError, nearest_names
 from bayeswater.explain.importance import curve_or_none, importance
-from bayeswater.explain.nomogram import scale_of
+from bayeswater.explain.nomogram import Scale, scale_of
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.inference.drawing import draw_counts
 from bayeswater.markup import Safe, bar, html_table
@@ -346,7 +347,14 @@ def _columns(rows: ReportedRows) -> list[Safe]:
     title = say("nomogram", positive=rows.positive, against=against)
     start = intercept if np.isfinite(intercept) else 0.0
     picture = nomogram_picture(scales[:MOST_SCALES], start, say("frequencies"), say("log-odds"), title)
-    return [*parts, section(title, *map(note, notes), scrolled(picture))]
+    listed = [note(_listed(scale)) for scale in scales[:MOST_SCALES] if scale.kind in ("states", "bins")]
+    return [*parts, section(title, *map(note, notes), scrolled(picture), *listed)]
+
+
+def _listed(scale: Scale) -> str:
+    """List the cells of a scale with their log-odds: not all have room for their name in the picture."""
+    named = ["–" if own is None else shortened(str(own), 40) for own in scale.at]
+    return f"{scale.column}: {'; '.join(f'{name} {odds:+.2f}' for name, odds in zip(named, scale.odds, strict=True))}"
 
 
 def _curve(rows: ReportedRows, name: str) -> ColumnCurve | None:
