@@ -78,7 +78,7 @@ def test_it_has_all_its_parts():
     assert PAGE.count("Among the ") == 6 and "application_id is not read: as given" in PAGE
 
 
-def test_every_state_and_bin_of_the_nomogram_can_be_read():
+def test_every_state_that_the_nomogram_marks_can_be_read():
     curve = MODEL.curve("occupation")
     odds = np.log(np.asarray(curve.values)[:, 0] / np.asarray(curve.values)[:, 1])
     for state, own in zip(curve.at, odds, strict=True):
