@@ -80,10 +80,10 @@ LEARNERS = (
     Learner("TAN", categories, 200_000),
     Learner("AODE", categories, 200_000),
     Learner("A2DE", _few_columns, 200_000),
-    Learner("KDB", categories, 200_000),
-    Learner("SKDB", _few_columns, 100_000),
-    Learner("NetworkClassifier", _few_columns, 100_000),
-    Learner("BayesEnsemble", _few_columns, 20_000),
+    Learner("KDB", categories, 100_000),
+    Learner("SKDB", _few_columns, 20_000),
+    Learner("NetworkClassifier", _few_columns, 20_000),
+    Learner("BayesEnsemble", _few_columns, 5_000),
 )
 """Every classifier of the library."""
 
