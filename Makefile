@@ -67,6 +67,7 @@ accuracy: $(BENCH) ## error and log-loss on the tables under BAYESWATER_DATA, be
 	@$(BIN)/python -m benchmarks.accuracy $(ARGS)
 	@$(BIN)/python -m benchmarks.weights $(ARGS)
 	@OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m benchmarks.ensemble $(ARGS)
+	@OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m benchmarks.ensemble_intervals
 
 # A warning is an error. All is built anew, so that no menu and no page of an older state stays behind. The English site comes first: the Chinese one links to its reference.
 SPHINX := $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import ensemble_peers
+from benchmarks import ensemble_intervals, ensemble_peers
 from benchmarks.ensemble_peers import ABSENT, ALL_PEERS, CATBOOST, COOLED, FOREST, INSTALLED_AS
 from benchmarks.ensemble_tables import TABLES
 from benchmarks.machine import machine
@@ -81,7 +81,7 @@ def markdown(found: Figures, done: dict[str, Any]) -> str:
     lines += ["", "## By the number of rows", "", "Error % / log-loss, and those of `best` on the same tables.", ""]
     lines += _bands(found, done, told)
     lines += ["", "## Time beside a random forest", "", *_times(found, done), "", "![](ensemble.svg)", ""]
-    lines += [*_tuned(done), "## Tables", "", *_tables(found, done, told)]
+    lines += [*_tuned(done), *ensemble_intervals.section(done), "## Tables", "", *_tables(found, done, told)]
     return "\n".join(lines) + "\n"
 
 
@@ -111,7 +111,8 @@ def _introduction(found: Figures, done: dict[str, Any]) -> list[str]:
         "",
         "Every model runs on one thread; seconds are of the processor, and predicting is the quickest of up to five "
         f"turns. The machine has {facts['cores']} cores; when this page was written, {facts['load before']} processes "
-        "wanted them.",
+        "wanted them. A figure is measured once and kept: those of two models may be of different hours, and what "
+        "else runs makes seconds longer.",
         "",
         f"Measured until {datetime.now(UTC):%Y-%m-%d} with {', '.join(libraries)}: {len(found)} tables, {n_folds} of "
         "them with both halves in turn, the others with one half to learn from. Four tables are made by the benchmark: "
@@ -151,6 +152,13 @@ def _verdicts(found: Figures, done: dict[str, Any], told: list[str]) -> list[str
             behind += [f"{model} ({' and '.join(what)}{on})"] if what else []
         ahead = "ahead of every peer measured" if not behind else f"behind {'; '.join(behind)}; ahead of all others"
         lines.append(f"- `best`, {band}, {len(names)} tables: {ahead} in mean error and log-loss.")
+    lacking = [
+        f"{model} ({n} of {len(found)})"
+        for model in peers
+        if (n := sum(model in own for own in found.values())) < len(found)
+    ]
+    if lacking:
+        lines.append(f"- Not measured on all tables, and ahead or behind on those alone: {', '.join(lacking)}.")
     short = []
     for model in peers:
         for title, k in (("error", ERROR), ("log-loss", LOG_LOSS)):
