@@ -201,6 +201,8 @@ def _as_table(X: Any) -> "pa.Table":
     """Read a stream of Arrow. A table is one already: pyarrow before 25 crashes where it streams short string views."""
     import pyarrow as pa
 
+    if isinstance(X, tuple):  # what `read_table` gives: no list of columns
+        return pa.RecordBatchReader.from_stream(X).read_all()
     return X if isinstance(X, pa.Table) else pa.table(X)
 
 

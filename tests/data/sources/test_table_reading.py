@@ -34,6 +34,16 @@ def test_a_table_and_its_report_are_given_without_a_warning(tmp_path):
     assert [note.split(",")[0] for note in report.notes] == ["the text is no UTF-8 and is read as gb18030"]
 
 
+def test_what_was_read_is_learned_from_and_predicted_as_its_table(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("colour,size,kind\n" + "red,1.5,a\nblue,2.5,b\n" * 20)
+    read = bayeswater.read_table(path)
+    model = bayeswater.NaiveBayes().fit(read, target="kind")
+    assert model.predict(read).tolist() == model.predict(read.table).tolist() == ["a", "b"] * 20
+    table = read.table.drop_columns("kind")
+    assert model.statistics_ == bayeswater.NaiveBayes().fit(table, read.table["kind"]).statistics_
+
+
 def test_rows_that_are_left_out_stand_in_the_report(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n3\n")

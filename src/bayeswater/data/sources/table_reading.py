@@ -58,10 +58,13 @@ class ReadingReport:
 
 
 class TableRead(NamedTuple):
-    """A table, and the report of how it was read."""
+    """A table, and the report of how it was read; where rows are asked for, it is the table."""
 
     table: "pa.Table"
     report: ReadingReport
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.table.__arrow_c_stream__(requested_schema)
 
 
 def read_table(
