@@ -100,7 +100,7 @@ def test_every_reason_of_a_column_is_said_in_chinese():
 
 def test_remarks_of_a_comparison_are_said_in_chinese():
     n = len(Y)
-    more = ROWS.assign(id=[f"k{i}" for i in range(n)], none=None, longer=["one two three four"] * n)
+    more = ROWS.assign(id=[f"k{i}" for i in range(n)], none=None, longer=[f"one two three four {i}" for i in range(n)])
     more = more.assign(kg=[f"{k % 20} kg" for k in range(n)])
     found = bw.compare(more, Y, models=["naive-bayes", "tan"], folds=2)
     said = "\n".join(found.remarks(LANGUAGES["zh"]))

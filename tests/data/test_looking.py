@@ -40,7 +40,7 @@ def test_each_kind_of_column_is_told_with_its_missing_cells_values_and_range():
                 "age": [30.0, np.nan, 50.5, 40.0] * 15,
                 "sex": ["m", "f", "f", None] * 15,
                 "born": [dt.date(2000 + i // 10, 1, 1 + i % 28) for i in range(N)],
-                "note": ["a text of many words"] * N,
+                "note": [f"a text of many words {i}" for i in range(N)],
                 "key": [f"k{i}" for i in range(N)],
                 "none": [None] * N,
             }
