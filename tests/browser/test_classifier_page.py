@@ -138,6 +138,7 @@ def test_what_would_turn_it_turns_it(tab):
 def test_every_column_has_its_picture_and_opens_large(tab, lang):
     own = tab()
     page = own.show(view="learned", facts=FACTS, lang=lang).page
+    page.locator(".card h3").first.wait_for()  # on a busy machine a view is there before its first question is asked
     names = [heading.inner_text() for heading in page.locator(".card h3").all()]
     parts = {" (weekday)": "（星期）", " (month)": "（月份）"} if lang == "zh" else {}
     expected = [column.name for column in loan_model().columns_.used]
