@@ -273,11 +273,14 @@ def test_a_graph_alone_is_edited_as_one_with_tables():
     learned = graph.with_names({"a": "z"}).with_node("e", states=["u", "v", "w"]).fit(rows)
     assert learned.states("z") == ("yes", "no") and learned.states("c") == (0, 1, 2)
     assert learned.states("e") == ("u", "v", "w") and learned.states("b") == ("x", "y")
+    one, other = (BayesianNetwork(name, states={name: own}) for name, own in (("z", ["no", "yes"]), ("c", 3)))
+    learned = one.merge(other).fit(rows)
+    assert learned.states("z") == ("no", "yes") and learned.states("c") == (0, 1, 2)
 
 
 def test_what_a_graph_alone_does_not_tell_is_refused():
     graph = BayesianNetwork("a -> b -> c")
-    with_tables = BayesianNetwork("c", {"c": [0.5, 0.5]})
+    with_tables, named = BayesianNetwork("c", {"c": [0.5, 0.5]}), BayesianNetwork("a", states={"a": ["no", "yes"]})
     for edit, message in (
         (lambda: graph.with_edge("c", "a"), "cycle"),
         (lambda: graph.without_edge("a", "c"), "there is no edge a -> c"),
@@ -287,6 +290,7 @@ def test_what_a_graph_alone_does_not_tell_is_refused():
         (lambda: graph.with_state("a", "x"), "a graph and no tables"),
         (lambda: graph.merge(with_tables), "one of the networks has no tables"),
         (lambda: with_tables.merge(graph), "one of the networks has no tables"),
+        (lambda: named.merge(BayesianNetwork("a", states={"a": 3})), "other states of 'a'"),
     ):
         with pytest.raises(ParameterError, match=message):
             edit()

@@ -148,6 +148,8 @@ def test_what_was_not_counted_is_refused(wide, monkeypatch):
     for more in (4, "all"):
         with pytest.raises(ParameterError, match="fit again"):
             model.set_params(super_parents=more).predict(X)
+    with pytest.raises(ParameterError, match="subsumption is True, but not all pairs"):
+        model.set_params(super_parents=3, subsumption=True).predict(X)
     with pytest.raises(ParameterError, match="not counted together; fit again"):
         TAN().fit(X, y).set_params(parents={0: 13, 13: 12, 12: 1}).predict(X)
     monkeypatch.setattr(limits, "TABLE_BYTES", 2**12)
@@ -158,6 +160,13 @@ def test_what_was_not_counted_is_refused(wide, monkeypatch):
             ResourceLimitError, match=r"counting all pairs of 14 columns in 3 classes.*without calibrate=True"
         ):
             all_pairs.fit(X, y)
+
+
+@pytest.mark.parametrize("n", [N_COLUMNS, N_COLUMNS + 1])
+def test_as_many_super_parents_as_columns_are_all_that_may_be(wide, n):
+    X, y = table()
+    found, expected = AODE(super_parents=n).fit(X, y), in_the_narrow_way(AODE(), X, y, None)
+    np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 2.5, True, "some"])

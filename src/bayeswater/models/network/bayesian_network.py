@@ -160,11 +160,11 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         tables = [Table(np.ones((1,) * (len(own) + 1))) for own in self.dag.parents]
         return Network.of(variables, self.dag, tables)
 
-    def _with(self, network: Network, remarks: Remarks | None = None) -> Self:
+    def _with(self, network: Network, remarks: Remarks | None = None, states: Mapping[str, Any] | None = None) -> Self:
         remarks = self.remarks if remarks is None else remarks
         if self._network is None:
-            old = {v.name: v.states[0] for v in network.variables}
-            states = {name: self._states[own] for name, own in old.items() if own in self._states}
+            old, known = {v.name: v.states[0] for v in network.variables}, self._states if states is None else states
+            states = {name: known[own] for name, own in old.items() if own in known}
             new = {v.name: v.states for v in network.variables if v.n_states > 1}
             made = type(self)(network.dag, states={**states, **new})
             vars(made).update(title=self.title, remarks=remarks)

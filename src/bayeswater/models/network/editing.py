@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from bayeswater.errors import ParameterError
 from bayeswater.models.network.edited_cores import (
     merged,
@@ -30,6 +32,8 @@ class Editing(ABC):
     """Networks made of one network; remarks of a file stay with the nodes that they are about."""
 
     remarks: "Remarks"
+    _states: Mapping[str, Any]
+    """States that are named where there are no tables."""
 
     @property
     @abstractmethod
@@ -47,8 +51,10 @@ class Editing(ABC):
         """What edges and nodes are changed of: the core; or, of a graph alone, one whose variables have one state."""
 
     @abstractmethod
-    def _with(self, network: Network, remarks: "Remarks | None" = None) -> Self:
-        """Give the network that was made of this one what is said beside the probabilities."""
+    def _with(
+        self, network: Network, remarks: "Remarks | None" = None, states: Mapping[str, Any] | None = None
+    ) -> Self:
+        """Give the network that was made of this one what is said beside it; and states, which a graph alone names."""
 
     # ------------------------------------------------------------------ tables and edges
 
@@ -419,7 +425,11 @@ class Editing(ABC):
             raise ParameterError(f"other is a {type(other).__name__}; give a BayesianNetwork")
         if self.has_tables != other.has_tables:
             raise ParameterError("one of the networks has no tables; give them to both, or merge graphs alone")
-        return self._with(merged(self._edited, other._edited, prefer), {**other.remarks, **self.remarks})
+        for name, states in () if self.has_tables else self._states.items():
+            if not np.array_equal(states, other._states.get(name, states)):
+                raise ParameterError(f"the graphs name other states of {name!r}; give both the same")
+        made, remarks = merged(self._edited, other._edited, prefer), {**other.remarks, **self.remarks}
+        return self._with(made, remarks, {**other._states, **self._states})
 
     # ------------------------------------------------------------------ states
 

@@ -167,7 +167,8 @@ class AODE(WeighsTerms, StateClassifier):
 
     def _partners(self, rows: StateRows, singles: SomePairs) -> Partners | None:
         given, n_columns, n_classes = self.super_parents, len(singles.schema), rows.labels.n_classes
-        if given == ALL or self.select or self._implying is not None:  # all pairs of states are looked at
+        are_all = given == ALL or (given is not None and int(given) >= n_columns)
+        if are_all or self.select or self._implying is not None:  # all pairs of states are looked at
             return None
         order = self._most_telling(self._estimate_of(singles))
         if given is None:
@@ -363,11 +364,15 @@ class AODE(WeighsTerms, StateClassifier):
         super()._require_parameters(sums)
         if self.select or self._implying is not None:  # all pairs of states are looked at
             self._read_with(sums, None).require_room()
-
         pairs = pairs_of(sums)
         if isinstance(pairs, SomePairs) and (self.super_parents == ALL or self._counts_too_few(pairs)):
             raise ParameterError(
                 f"super_parents is {self.super_parents!r}, but columns were counted with {len(pairs.centers)}; fit "
+                "again"
+            )
+        if isinstance(pairs, SomePairs) and self._implying is not None:
+            raise ParameterError(
+                f"subsumption is {self.subsumption!r}, but not all pairs of columns were counted; set it back, or fit "
                 "again"
             )
 

@@ -54,9 +54,7 @@ class SeveralParents(Base):
         raise NotImplementedError
 
     def _partners(self, rows: StateRows, singles: SomePairs) -> Partners:
-        return (
-            singles.partners
-        )  # columns are counted with their parents: of their pairs, information is all that is read
+        return singles.partners  # none: columns are counted with their parents, and pairs only tell which these are
 
     def _parents_by(self, pairs: PairCounts, rows: StateRows | None = None) -> Parents:
         if self.parents is not None:
