@@ -44,6 +44,9 @@ OPTIONS = {
     "whole_rows=True": "--whole-rows",
     "or give a query=...": "or give a --query",
     "bin it: pandas.qcut(y, 3)": "bin it: --target-bins 3",
+    "leave the column out where it is known only afterwards, or count empty cells with missing='state'": (
+        "leave the column out with --ignore where it is known only afterwards, or write a word into its empty cells"
+    ),
     "take unseen='ignore' for": "take --unseen ignore for",
     "convert it, or use NaiveBayes, which": "leave it out with --ignore, or take --model naive-bayes, which",
     "learn_structure(missing='em') fills": "bayeswater learn --incomplete em fills",

@@ -83,7 +83,7 @@ def column_factors(a: Any, b: Any, rows: tuple[Array, Array], columns: Sequence[
     a, b = a.aligned(b)
     by_name = {column.name: column for column in columns}
     yield from two_laws(a, b, by_name)
-    for name, cells in _cells(a, b):
+    for name, cells in known_cells(a, b):
         there = [np.broadcast_to(part, all_rows.shape) for part, all_rows in zip(cells, rows, strict=True)]
         absent = [np.maximum(all_rows - part, 0) for part, all_rows in zip(there, rows, strict=True)]
         if any(part.any() for part in absent):
@@ -91,7 +91,7 @@ def column_factors(a: Any, b: Any, rows: tuple[Array, Array], columns: Sequence[
             yield _of_shares(name, "missing", ("missing",), *counts)
 
 
-def _cells(a: Statistic, b: Statistic) -> Iterator[tuple[str, tuple[Array, Array]]]:
+def known_cells(a: Statistic, b: Statistic) -> Iterator[tuple[str, tuple[Array, Array]]]:
     """Name each column that may lack cells, and the weight of those that it has in each class."""
     if isinstance(a, CategoryCounts) and isinstance(b, CategoryCounts):
         for j, variable in enumerate(a.schema):

@@ -219,6 +219,20 @@ def test_a_text_without_any_word_says_nothing() -> None:
 # ---------------------------------------------------------------------- strange cells
 
 
+@pytest.mark.filterwarnings("error")
+def test_texts_in_a_list_need_no_name_whatever_the_texts_of_the_fit_were() -> None:
+    texts, labels = ["win a prize now", "lunch at noon today", "a cheap prize", "the team meets"], ["spam", "ham"] * 2
+    series = pd.Series(texts, name="text")
+    for learned in (series, series.to_frame(), series.rename(None), texts):
+        model = NaiveBayes().fit(learned, labels)
+        for asked in (texts, np.array(texts, dtype=object), series.rename(None)):
+            assert model.predict(asked).tolist() == labels
+        model.partial_fit(texts[:1], labels[:1])
+    named = NaiveBayes().fit(pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}), ["p", "q"])
+    with pytest.raises(UserWarning, match="valid feature names"):
+        named.predict(np.array([[1.0, "x"]], dtype=object))
+
+
 def test_missing_cells_can_be_refused() -> None:
     holes = {"size": np.nan, "town": None, "flag": None, "note": None, "when": pd.NaT}
     full = X.assign(note="a few words here", when=pd.Timestamp("2024-05-01"), flag=X["flag"].astype("boolean"))

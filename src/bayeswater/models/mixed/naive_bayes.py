@@ -44,6 +44,7 @@ from bayeswater.families.registry import (
     with_new_cells,
 )
 from bayeswater.families.settings import column_settings, is_smoothing, require_same_families
+from bayeswater.families.telling_gaps import warn_of_telling_gaps
 from bayeswater.inference.drawing import Stage, checked_draws, checked_seed
 from bayeswater.inference.linear import Line
 from bayeswater.inference.log_space import log_evidence
@@ -191,6 +192,8 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         if total.texts and self._learns_weights:
             self._texts_of_fit = head.X, total.texts  # until the weights of words are learned
         warn_of_columns(self.statistics_.columns, with_states=self.missing != "state")
+        if self.missing == "ignore":
+            warn_of_telling_gaps(self.statistics_)
         profile = sums.columns.groups.get(OpenNumbers.key)
         if not (isinstance(profile, NumberProfile) and total.choosing is not None):
             return (yield from self._corrected())

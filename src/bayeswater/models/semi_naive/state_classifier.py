@@ -54,6 +54,7 @@ from bayeswater.families.state_planning import (
     warn_of_names_of_rows,
     warn_of_sparse_columns,
 )
+from bayeswater.families.telling_gaps import warn_of_telling_gaps
 from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.forest import Forest
 from bayeswater.inference.linear import Line
@@ -306,6 +307,8 @@ class StateClassifier(OnSums, BayesClassifier):
             warn_of_sparse_columns(estimate.states, self._way_to_parents, are_alone=self._finds_parents)
         if self.missing != "state":
             warn_of_empty_states(list(compress(estimate.counts.schema.names, estimate.empty_is_state)))
+        if self.missing == "ignore":
+            warn_of_telling_gaps(learned.sums)
         return self
 
     # ------------------------------------------------------------------ the road
