@@ -147,8 +147,11 @@ def test_rows_that_leave_no_variance_score_minus_infinity():
 def test_names_of_bnlearn_are_understood():
     assert as_moment_score("bic-g") == as_moment_score("bic-cg") == as_moment_score("mdl") == MomentScore("bic")
     assert as_moment_score(("aic", 2.0)).price(10) == 2.0
+    assert as_moment_score(MomentScore("bge"), "vsp") == as_moment_score("bge", "vsp") != MomentScore("bge")
     with pytest.raises(ParameterError, match="choose one of"):
         as_moment_score("k2")
+    with pytest.raises(ParameterError, match="give a name"):
+        as_moment_score(("bge", 1, 9, 2))
     with pytest.raises(ParameterError, match="numbers alone"):
         table(score="bge")
 

@@ -16,6 +16,7 @@ Rows are summed once for each set of parents with states; all families with thes
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import log
 from typing import Any
@@ -97,8 +98,9 @@ class MomentScore:
 def as_moment_score(score: Any, graph_prior: Any = "uniform") -> MomentScore:
     """Read a score by name, as (name, setting) or as it is; "-g" or "-cg" may follow the name, as in bnlearn."""
     if isinstance(score, MomentScore):
-        return score
-    name, setting, degrees = (*score, None, None)[:3] if isinstance(score, tuple) and score else (score, None, None)
+        return score if graph_prior == "uniform" else replace(score, graph_prior=GraphPrior.of(graph_prior))
+    given = score if isinstance(score, tuple) and 0 < len(score) < 4 else (score,)
+    name, setting, degrees = (*given, None, None)[:3]
     if not isinstance(name, str):
         raise ParameterError(f"score is {score!r}; give a name such as 'bic', or ('bic', price of a parameter)")
     name = name.lower().removesuffix("-cg").removesuffix("-g")

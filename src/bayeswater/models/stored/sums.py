@@ -170,9 +170,10 @@ def _read_partners(written: Any, n_columns: int) -> Partners:
     lists, places = read_parents(written[0]), written[1]
     are_places = isinstance(places, list) and all(type(place) is int and 0 <= place < len(lists) for place in places)
     require(are_places and len(places) == n_columns, f"its pairs are not those of {n_columns} columns")
-    partners = tuple(lists[place] for place in places)
+    partners, among = tuple(lists[place] for place in places), [frozenset(own) for own in lists]
     for i, own in enumerate(partners):
-        once = all(0 <= j < n_columns and j != i and i not in partners[j] for j in own) and len(set(own)) == len(own)
+        once = all(0 <= j < n_columns and j != i and i not in among[places[j]] for j in own)
+        once &= len(among[places[i]]) == len(own)
         require(once, f"the pairs {shortened(own)} of column {i} are not of two columns, each once")
     return partners
 
