@@ -432,7 +432,9 @@ def _of_super_parents(joint: SuperParents) -> tuple[list[Term], Array]:
     first = estimate.start
     own = [slice(first[j], first[j + 1]) for j in range(n)]
     slots = estimate.slots(np.arange(int(estimate.n_states.max(initial=0)) + 1)[:, None] + np.zeros((1, n), dtype=int))
-    can_be = replace(joint, weighted=False).weight(slots).T
+    can_be, log_conditional = np.zeros((n, len(slots))), np.zeros((estimate.n_slots, *joint.log_conditional.shape[1:]))
+    can_be[joint.heads] = replace(joint, weighted=False).weight(slots).T
+    log_conditional[joint.head_slots] = joint.log_conditional
     even = [part[: estimate.n_states[j] + 1] for j, part in enumerate(can_be)]
     told = mutual_information(estimate.states) if joint.weighted else np.ones(n)
     naive = joint.naive.terms(slots).swapaxes(0, 1)  # (n_columns, n_slots, n_classes)
@@ -447,7 +449,7 @@ def _of_super_parents(joint: SuperParents) -> tuple[list[Term], Array]:
         joints=tuple(estimate.log_joint[part] for part in own),
         marginals=tuple(naive[j][: estimate.n_states[j] + 1] for j in range(n)),
         log_prior=joint.prior.counted,
-        given=tuple(tuple(joint.log_conditional[own[i], own[j]] for j in range(n)) for i in range(n)),
+        given=tuple(tuple(log_conditional[own[i], own[j]] for j in range(n)) for i in range(n)),
         implied=implied,
     )
     return [term], np.zeros(estimate.n_classes) if joint.prior.shift is None else joint.prior.shift

@@ -81,7 +81,7 @@ class SuperParents:
         return np.array(counts.centers) if isinstance(counts, SomePairs) else np.arange(self.estimate.n_columns)
 
     @cached_property
-    def _head_slots(self) -> Array:
+    def head_slots(self) -> Array:
         """The slots of the heads, one after the other."""
         return np.flatnonzero(np.isin(self.estimate.column, self.heads))
 
@@ -89,12 +89,14 @@ class SuperParents:
     def _place(self) -> Array:
         """Place of each slot among those of the heads: (n_slots,)."""
         place = np.zeros(self.estimate.n_slots, dtype=np.int64)
-        place[self._head_slots] = np.arange(len(self._head_slots))
+        place[self.head_slots] = np.arange(len(self.head_slots))
         return place
 
     @cached_property
     def has_table(self) -> bool:
         """Whether rows are scored by a table of pairs of states: there must be room for it."""
+        if isinstance(self.estimate.counts, SomePairs):
+            return True  # or it is refused: without it, all pairs of a row are read
         return not self.by_pairs and self._table_bytes <= limits.TABLE_BYTES
 
     @property
@@ -109,7 +111,7 @@ class SuperParents:
 
     @property
     def _table_bytes(self) -> int:
-        return 8 * len(self._head_slots) * self.estimate.n_slots * self.estimate.n_classes
+        return 8 * len(self.head_slots) * self.estimate.n_slots * self.estimate.n_classes
 
     def require_room(self) -> None:
         """Refuse a table of all pairs of states that would be too large."""
@@ -126,7 +128,7 @@ class SuperParents:
         """Logarithm of P(x_j | y, x_i): (n_head_slots, n_slots, n_classes), 0 where one is not there."""
         estimate = self.estimate
         self.require_room()
-        table = np.zeros((len(self._head_slots), estimate.n_slots, estimate.n_classes))
+        table = np.zeros((len(self.head_slots), estimate.n_slots, estimate.n_classes))
         is_child = self.is_child[estimate.column]
         for i in np.flatnonzero(self.is_parent).tolist():
             table[self._rows_of(i)] = np.where(is_child[:, None], estimate.log_given_state(i), 0.0)
@@ -157,7 +159,7 @@ class SuperParents:
         """Log-joints with each head as the parent: (n_heads, n_rows, n_classes)."""
         if not self.has_table:
             return spodes_of_few_rows(self.estimate, slots, self.is_child)
-        root = self.estimate.log_joint[self._head_slots]
+        root = self.estimate.log_joint[self.head_slots]
         return sum_under_parents(slots, self._parents(slots), root, self.log_conditional, use_loop=use_loop)
 
     def _parents(self, slots: Array) -> Array:
@@ -257,7 +259,7 @@ class SuperParents:
     def _own_conditional(self, removed: float) -> Array:
         """The same for a row that is taken out with this weight: (n_classes, n_head_slots, n_slots)."""
         estimate = self.estimate
-        table = np.zeros((estimate.n_classes, len(self._head_slots), estimate.n_slots))
+        table = np.zeros((estimate.n_classes, len(self.head_slots), estimate.n_slots))
         is_child = self.is_child[estimate.column]
         for i in np.flatnonzero(self.is_parent).tolist():
             terms = np.where(is_child[:, None], estimate.log_given_state(i, removed), 0.0)

@@ -42,15 +42,6 @@ def stars(centers: Array, n_columns: int) -> Partners:
     return tuple(partners)
 
 
-def n_bytes_of(partners: Partners, n_states: Array, n_classes: int) -> int:
-    """Forecast the bytes of the counts of such pairs.
-
-    >>> n_bytes_of(((), (0,)), np.array([1, 2]), 1)
-    48
-    """
-    return 8 * n_classes * int(_cells_before(partners, n_states + 1)[-1])
-
-
 @record(eq=False)
 class SomePairs(PairCounts):
     """Counts of single columns, and of some pairs (n_pair_cells, n_classes); see `of_pair`.

@@ -21,6 +21,7 @@ from bayeswater import (
     ParameterError,
     ResourceLimitError,
     StatisticsError,
+    export,
     limits,
     load,
     save,
@@ -30,7 +31,7 @@ from bayeswater.models.stored.sums import described_sums, restored_sums
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.consistency import require_consistent
 from bayeswater.statistics.pair_counts import PairCounts
-from bayeswater.statistics.some_pairs import SomePairs, n_bytes_of, stars
+from bayeswater.statistics.some_pairs import SomePairs, stars
 
 N_ROWS, N_COLUMNS = 300, 14
 
@@ -136,7 +137,7 @@ def test_super_parents_are_as_many_as_there_is_room_for_and_it_is_said(wide, mon
     counts = pairs_of(model.statistics_)
     assert 1 <= len(counts.centers) < N_COLUMNS
     assert 5 in counts.centers  # the column that tells most of the class
-    assert counts.pairs.nbytes == n_bytes_of(counts.partners, counts.n_states, 3) <= limits.SOME_PAIRS_BYTES
+    assert counts.pairs.nbytes <= limits.SOME_PAIRS_BYTES
     same = AODE(super_parents=len(counts.centers)).fit(X, y)
     np.testing.assert_array_equal(same.predict_proba(X), model.predict_proba(X))
 
@@ -160,6 +161,24 @@ def test_what_was_not_counted_is_refused(wide, monkeypatch):
             ResourceLimitError, match=r"counting all pairs of 14 columns in 3 classes.*without calibrate=True"
         ):
             all_pairs.fit(X, y)
+
+
+def test_super_parents_whose_table_has_no_room_are_refused_before_they_are_counted(wide, monkeypatch):
+    X, y = table()
+    model = AODE(super_parents=12).fit(X, y)
+    n_bytes = pairs_of(model.statistics_).pairs.nbytes  # of two super-parents once; the table has both ways
+    monkeypatch.setattr(limits, "TABLE_BYTES", n_bytes)
+    with pytest.raises(ResourceLimitError, match="give fewer super_parents"):
+        AODE(super_parents=12).fit(X, y)
+    with pytest.raises(ResourceLimitError, match="the probabilities of all pairs"):
+        pickle.loads(pickle.dumps(model)).set_params(alpha=2.0).predict(X)
+
+
+@pytest.mark.parametrize("weighting", [None, "mi"])
+def test_super_parents_are_exported(wide, weighting):
+    X, y = table()
+    model = AODE(super_parents=3, weighting=weighting)
+    assert export(model.fit(X, y), "python") == export(in_the_narrow_way(model, X, y, None), "python")
 
 
 @pytest.mark.parametrize("n", [N_COLUMNS, N_COLUMNS + 1])

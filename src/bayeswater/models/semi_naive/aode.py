@@ -25,7 +25,7 @@ from bayeswater.models.streaming.passes import Passes, plus, together
 from bayeswater.models.weighing import TermReview, WeighsTerms, most_rows
 from bayeswater.statistics.column_groups import ColumnGroups
 from bayeswater.statistics.pair_counts import PairCounts, TripleCounts
-from bayeswater.statistics.some_pairs import Partners, SomePairs, n_bytes_of, stars
+from bayeswater.statistics.some_pairs import Partners, SomePairs, stars
 from bayeswater.statistics.sums import Sums
 from bayeswater.structure.mutual_information import descending_order, mutual_information
 from bayeswater.typing import Array, is_number
@@ -170,10 +170,9 @@ class AODE(WeighsTerms, StateClassifier):
         are_all = given == ALL or (given is not None and int(given) >= n_columns)
         if are_all or self.select or self._implying is not None:  # all pairs of states are looked at
             return None
-        order = self._most_telling(self._estimate_of(singles))
+        order, slots = self._most_telling(self._estimate_of(singles)), singles.n_states + 1
+        n_bytes = 8 * n_classes * int(slots.sum()) * np.cumsum(slots[order])  # of the table that rows are scored by
         if given is None:
-            slots = singles.n_states + 1
-            n_bytes = 8 * n_classes * int(slots.sum()) * np.cumsum(slots[order])
             n_heads = max(1, int((n_bytes <= limits.SOME_PAIRS_BYTES).sum()))
             needed = bytes_in_words(PairCounts.nbytes_forecast(singles.n_states, n_classes))
             warn_user(
@@ -184,13 +183,12 @@ class AODE(WeighsTerms, StateClassifier):
             )
         else:
             n_heads = int(given)
-        partners = stars(np.sort(order[:n_heads]), n_columns)
         limits.require_table_bytes(
-            n_bytes_of(partners, singles.n_states, n_classes),
+            int(n_bytes[n_heads - 1]),
             f"counting {n_columns:,} columns with {n_heads:,} super-parents in {n_classes} classes",
             "give fewer super_parents",
         )
-        return partners
+        return stars(np.sort(order[:n_heads]), n_columns)
 
     def _most_telling(self, estimate: PairEstimate) -> Array:
         """Columns by what they tell about the class, those that have too many states last."""
