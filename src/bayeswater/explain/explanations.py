@@ -291,7 +291,7 @@ class Explanations(Sequence[RowExplanation]):
         cells = {view.column.name: view.cell(i) for view in self._views}
         read = [view for view in self._views if cells[view.column.name] == CellUse.READ]
         words = {view.column.name: found for view in read if (found := view.words(i, chosen, against)) is not None}
-        is_weighted = getattr(self._terms, "weights", None) is not None
+        is_weighted = getattr(self._sums, "weights", None) is not None
         return {
             "missing": [name for name, cell in cells.items() if cell == CellUse.MISSING],
             "unseen": [name for name, cell in cells.items() if cell == CellUse.UNSEEN],
@@ -302,6 +302,11 @@ class Explanations(Sequence[RowExplanation]):
             "_find_turning": partial(self._search, i, chosen),
             "_is_weighted": is_weighted,
         }
+
+    @property
+    def _sums(self) -> Any:
+        """What scores are the sums of."""
+        return self._terms
 
     def _search(self, i: int, chosen: int) -> TurningSearch:
         return TurningSearch(self._landscape(i, chosen), self._decisions.of(i), chosen, self.classes)

@@ -176,6 +176,10 @@ class PairExplanations(Explanations):
     def _against_of(self, row: int) -> Array:
         return self._verdicts.against[row : row + 1]
 
+    @property
+    def _sums(self) -> Any:
+        return self._joint
+
     def _landscape(self, i: int, chosen: int) -> Landscape:
         block = self._table.block(slice(i, i + 1))
         return StateLandscape(i, chosen, self._views, block, self._joint)  # type: ignore[arg-type]

@@ -58,6 +58,21 @@ def parent_shares(log_a: Array, log_b: Array) -> Array:
     return np.where(np.isfinite(log_a) & np.isfinite(log_b), shares, 0.0)
 
 
+def rest_of_prior(shares: Array, is_part: Array, prior: Array) -> Array:
+    """What parts (n_rows, n_parts) add so that the log-odds of the class prior (n_rows,) count once in all.
+
+    Every part brings its share of the prior, but shares do not add up to one. What they lack is taken from the parts
+    that are there, in proportion to their shares.
+
+    >>> rest_of_prior(np.array([[0.6, 0.2]]), np.ones((1, 2), dtype=bool), np.array([2.0])).sum().round(12)
+    np.float64(-0.4)
+    """
+    parts = np.where(shares.any(axis=1, keepdims=True), shares, is_part)
+    whole = parts.sum(axis=1, keepdims=True)
+    found: Array = shares - parts / np.where(whole > 0, whole, 1.0)
+    return found * np.where(np.isfinite(prior), prior, 0.0)[:, None]  # beside an infinite one nothing else counts
+
+
 def one_sided(log_a: Array, log_b: Array) -> Array:
     """What parts that are possible in one of two sums alone add to log(A / B): (n_rows, n_parts).
 

@@ -18,7 +18,7 @@ from bayeswater.estimate.dirichlet import Prior, log_share
 from bayeswater.estimate.pairs import PairEstimate
 from bayeswater.inference.drawing import draw_states
 from bayeswater.inference.log_space import log_ratio
-from bayeswater.inference.parent_weights import one_sided, parent_shares
+from bayeswater.inference.parent_weights import one_sided, parent_shares, rest_of_prior
 from bayeswater.inference.scoring import JointWithout
 from bayeswater.inference.super_parents import SuperParents
 from bayeswater.kernels.compiling import worth_compiling
@@ -270,6 +270,7 @@ class SuperPairs:
             own = log_ratio(root[at, chosen[rows]], root[at, against[rows]]) - prior[rows]
             ratios[rows[:, None], number, list(pair)] = own[:, None] / 2
         shares, beside = parent_shares(joints[0], joints[1]), one_sided(joints[0], joints[1])
+        beside = beside + rest_of_prior(shares, np.isfinite(joints.max(axis=0)), prior)
         pairs = np.zeros((n_rows, estimate.n_columns, estimate.n_columns))
         for number, (i, j) in enumerate(every):
             with np.errstate(invalid="ignore"):
@@ -278,9 +279,9 @@ class SuperPairs:
                 half = said / 2
                 half[:, other], half[:, parent] = 0.0, said[:, parent] + beside[:, number] / 2
                 pairs[:, parent] += half
-        intercept = prior * shares.sum(axis=1)
+        intercept = prior
         if self.prior.shift is not None:
-            intercept += log_ratio(self.prior.shift[chosen], self.prior.shift[against])
+            intercept = intercept + log_ratio(self.prior.shift[chosen], self.prior.shift[against])
         if alone.any():
             intercept[alone], pairs[alone] = self.fallback.pair_terms(block[alone], chosen[alone], against[alone])
         return intercept, pairs

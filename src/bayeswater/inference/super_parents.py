@@ -28,6 +28,7 @@ from bayeswater.inference.parent_weights import (
     own_class_of_few_rows,
     parent_shares,
     ratios_of_few_rows,
+    rest_of_prior,
     spodes_of_few_rows,
     without_implied,
 )
@@ -290,7 +291,7 @@ class SuperParents:
         """What the prior, and every cell given a parent, add to the log-odds of two classes in each row.
 
         Gives the intercept (n_rows,) and (n_rows, parent, column), which add up to the log-odds: each parent has its
-        share of them (`inference.parent_weights`). What a parent says itself stands on the diagonal.
+        share of them (`inference.parent_weights`). What a parent says itself stands on the diagonal, beside the prior.
         """
         slots = self.slots(block, np.zeros(1))
         weight = self.weight(slots)
@@ -306,16 +307,18 @@ class SuperParents:
         own = np.arange(slots.shape[1])
         with np.errstate(invalid="ignore"):  # of an infinite ratio there is no share
             pairs = np.where(shares[:, :, None] > 0, shares[:, :, None] * pairs, 0.0)
-        pairs[:, own, own] += one_sided(log_a, log_b)
+        pairs[:, own, own] += one_sided(log_a, log_b) + rest_of_prior(
+            shares, np.isfinite(np.maximum(log_a, log_b)), prior
+        )
         alone = ~weight.any(axis=1)
         terms = self.naive.terms(slots[alone])
         at = np.arange(len(terms))
         naive = np.zeros((len(terms), len(own), len(own)))
         naive[:, own, own] = log_ratio(terms[at, :, chosen[alone]], terms[at, :, against[alone]])
         pairs[alone] = naive
-        intercept = np.where(alone, prior, prior * shares.sum(axis=1))
+        intercept = prior
         if self.prior.shift is not None:
-            intercept += log_ratio(self.prior.shift[chosen], self.prior.shift[against])
+            intercept = intercept + log_ratio(self.prior.shift[chosen], self.prior.shift[against])
         return intercept, pairs
 
     def _pair_ratios(self, slots: Array, chosen: Array, against: Array) -> tuple[Array, Array]:

@@ -10,7 +10,9 @@ from sklearn.base import clone
 from tests.models.semi_naive.judged_cars import CARS, VERDICTS
 
 from bayeswater import (
+    A2DE,
     AODE,
+    KDB,
     SPODE,
     TAN,
     BayesWarning,
@@ -563,6 +565,30 @@ def test_contributions_of_pairs_add_up_to_the_log_odds(model, missing):
             explanations.intercept[i] + sum(one.contribution for one in pairs), log_odds[i], rtol=1e-9, atol=1e-9
         )
         assert str(explanations[i]).startswith(repr(str(explanations.prediction[i])))
+
+
+@pytest.mark.parametrize("weight", [None, "balanced"])
+@pytest.mark.parametrize("kind", [AODE, A2DE, TAN, KDB], ids=lambda kind: kind.__name__)
+def test_what_is_said_before_the_row_is_looked_at_is_what_is_answered_of_a_row_of_which_nothing_is_known(kind, weight):
+    rng = np.random.default_rng(0)
+    rare = rng.random(600) < 0.06
+    frame = pd.DataFrame({name: rng.choice(list("uvw"), 600) for name in "abcd"}).assign(
+        told=np.where(rare, rng.choice(list("xyz"), 600), rng.choice(list("xxy"), 600))
+    )
+    model = kind(class_weight=weight).fit(frame, np.where(rare, "rare", "usual"))
+    log_odds = np.log(model.predict_proba([{}])[0, 1] / model.predict_proba([{}])[0, 0])
+    explanations = model.explain(frame[:50])
+    sign = np.where(explanations.prediction == "usual", 1, -1)
+    np.testing.assert_allclose(explanations.intercept, sign * log_odds, rtol=1e-9, atol=1e-12)
+    said = "'usual' is 14 times as frequent as 'rare'" if weight is None else "is taken to be as frequent as"
+    count = f"{int((~rare).sum()) / int(rare.sum()):.0f} times"
+    assert said.replace("14 times", count) in str(explanations[0])
+
+
+def test_with_learned_weights_the_shift_is_told_beside_the_class_frequencies():
+    model = AODE(weights="learned").fit(CARS, VERDICTS)
+    line = str(model.explain(CARS[:1])).splitlines()[1]
+    assert line.endswith("class frequencies, and the shift learned with the weights")
 
 
 @pytest.mark.filterwarnings("ignore::bayeswater.errors.ImpossibleEvidenceWarning")
