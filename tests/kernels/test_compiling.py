@@ -282,7 +282,8 @@ def answers_of_numpy(kernel, n_cells, most_calls=50_000):
 
 
 def test_what_models_are_asked_for_again_waits_for_its_loop(doubling):
-    assert answers_of_numpy(doubling, LOAD_AGAIN_AFTER) == CALLS_OF_A_KIND - 1
+    n_calls = answers_of_numpy(doubling, LOAD_AGAIN_AFTER)
+    assert n_calls in (CALLS_OF_A_KIND - 1, CALLS_OF_A_KIND)  # a busy machine may load it for longer than a call waits
 
 
 def test_the_blocks_of_one_call_are_no_calls_of_their_own(doubling):
@@ -302,7 +303,7 @@ def test_a_process_that_does_little_and_ends_loads_no_loop_for_what_comes_again(
     monkeypatch.setenv("BAYESWATER_COMPILE", "late")
     assert answers_of_numpy(doubling, LOAD_AGAIN_AFTER, most_calls=50) == 50
     Kernel.cells_answered = LOAD_AFTER
-    assert answers_of_numpy(doubling, LOAD_AGAIN_AFTER) == 1
+    assert answers_of_numpy(doubling, LOAD_AGAIN_AFTER) in (0, 1)  # it may be there before the first call ends
 
 
 @pytest.mark.parametrize("kind", ["GaussianNB", "CategoricalNB", "MultinomialNB", "BernoulliNB"])
