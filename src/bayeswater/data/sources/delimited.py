@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, NoReturn
 from bayeswater.data.column_types import Misfit, said_by_types
 from bayeswater.data.reading.cell_style import MARKS, CellStyle
 from bayeswater.data.sources.arrow_csv import CsvForm
+from bayeswater.data.sources.cut_rows import MOST_LINES_ABOVE
 from bayeswater.data.sources.encodings import UTF_8, found_encoding, is_utf_8, marked_encoding, n_signs, not_in_encoding
-from bayeswater.data.sources.layout import MOST_LINES_ABOVE, Layout, found_layout
+from bayeswater.data.sources.layout import Layout, found_layout
 from bayeswater.data.sources.odd_rows import (
     RAGGED,
     TAIL_BYTES,
