@@ -29,11 +29,12 @@ WEIGHTED = pytest.mark.parametrize("weighted", [None, "int", "float"])
 CLOSE = {"rtol": 1e-14, "atol": 1e-13}
 
 
-@pytest.fixture(autouse=True, params=["NumPy", "loops", "loops with little room"])
+@pytest.fixture(autouse=True, params=["NumPy", "loops", "loops with little room", "counted"])
 def way(request, monkeypatch):
     """Columns of any length go the way of short ones, or that of long ones."""
     monkeypatch.setattr(module, "LONG", 10**9 if request.param == "NumPy" else 0)
     monkeypatch.setattr(module, "RUNS", 3 if request.param == "loops with little room" else 2**17)
+    monkeypatch.setattr(module, "COUNTS", module.COUNTS if request.param == "counted" else 0)
 
 
 def sorted_column(x, y, weight=None, n_classes=N_CLASSES):
@@ -265,3 +266,27 @@ def test_distances_keep_their_digits_whatever_the_number_of_them():
     expected = [sum(n * away**power for n, away in zip((70_001, 30_000), exact, strict=True)) for power in (1, 2)]
     # A lane has 256 additions in a stretch, and there are 98 stretches: some hundred roundings.
     np.testing.assert_allclose([total, square], [float(value) for value in expected], rtol=1e-13)
+
+
+def test_numbers_that_are_counted_are_those_that_are_sorted(monkeypatch):
+    rng = np.random.default_rng(3)
+    y = labels(rng, 3000, N_CLASSES)
+    few = rng.integers(-2, 9, size=3000)
+    columns = {
+        "few": few.astype(np.int8),
+        "with both zeros and no finite end": np.where(few > 3, -0.0, np.where(few == 0, np.inf, few / 7)),
+        "missing": np.where(few > 3, np.nan, few),
+        "hardly any twice": rng.normal(size=3000).astype(np.float32),
+        "every second place": np.repeat(few / 3, 2)[::2],
+    }
+    counted_or_sorted = []
+    for counts in (module.COUNTS, 2**15, 0):
+        monkeypatch.setattr(module, "COUNTS", counts)
+        counted_or_sorted.append([sorted_column(x, y) for x in columns.values()])
+    expected = counted_or_sorted.pop()
+    for found in counted_or_sorted:
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one.x, other.x)
+            np.testing.assert_array_equal(one.size, other.size)
+            assert (one.weight is None) == (other.weight is None)
+            np.testing.assert_array_equal(one.class_weight, other.class_weight)

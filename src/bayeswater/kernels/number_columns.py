@@ -38,6 +38,7 @@ from bayeswater.kernels.key_cells import (
 )
 from bayeswater.kernels.sorted_column import (
     FEW_CLASSES,
+    INFINITY,
     LONG,
     SMALL_REST,
     ClassOrder,
@@ -57,9 +58,6 @@ SEEN = 256
 
 LIKELY = 0.445
 """All numbers have probably as many buckets as a histogram may have where as many numbers have this share of them."""
-
-INFINITY = 0x7FF << 52
-"""The magnitude from which on there are no numbers: NaN has no place in a table."""
 
 WIDEST = 50
 """Shift up to which a magnitude, that of NaN too, is rounded up to a bucket within 64 bits."""
@@ -307,17 +305,21 @@ class SpreadColumn:
     table: "_Buckets"
 
     @classmethod
-    def of(cls, pieces: Sequence[Array], order: ClassOrder, look: Look, *, with_cells: bool) -> "SpreadColumn":
+    def of(
+        cls, pieces: Sequence[Array], order: ClassOrder, look: Look, *, with_cells: bool, with_logs: bool
+    ) -> "SpreadColumn":
         """Read all blocks once; `with_cells` counts them into a table, too."""
         values, logs, table, n_counts = _Distances(look.center), _Distances(look.log_center), _Buckets(look, order), 0
         positive, positive_codes = np.empty(BLOCK), np.empty(BLOCK, dtype=order.codes.dtype)
         with np.errstate(over="ignore", invalid="ignore"):  # the model looks at the sums and names the column
             for x, codes in _blocks(pieces, order.codes):
                 n_over_0 = class_sums(x, codes, values.center, values.lanes, values.sums, positive, positive_codes)
-                log = np.log(positive[:n_over_0], out=positive[:n_over_0])
-                distance_lanes(log, positive_codes[:n_over_0], logs.center, logs.lanes, logs.sums)
-                n_counts += number_of_counts(x)
+                with_logs = with_logs and (n_over_0 == len(x) or not (x <= 0).any())
+                if with_logs:
+                    log = np.log(positive[:n_over_0], out=positive[:n_over_0])
+                    distance_lanes(log, positive_codes[:n_over_0], logs.center, logs.lanes, logs.sums)
                 if with_cells:
+                    n_counts += number_of_counts(x)
                     table.add_block(x, codes)
         return cls(pieces, order, order.size - values.sums[:, 2].astype(np.int64), values, logs, n_counts, table)
 
@@ -326,7 +328,7 @@ class SpreadColumn:
         return self.values.moments(self.size)
 
     def log_moments(self) -> tuple[Array, Array, Array]:
-        """Weight, mean and scatter of the logarithms of the numbers over 0 in every class; others have none."""
+        """Weight, mean and scatter of the logarithms of every class, of columns in which all numbers are over 0."""
         return self.logs.moments(self.logs.sums[:, 2].astype(np.int64))
 
     def whole_sums(self) -> tuple[Array, Array, Array, Array]:
@@ -342,9 +344,11 @@ class SpreadColumn:
         return whole, self.size - whole, total, log_factorials
 
     def share_sums(self) -> tuple[Array, Array, Array]:
-        """Weight of the numbers over 0 and under 1 of every class, and sums of -log x and -log(1 - x)."""
+        """Weight, and sums of -log x and -log(1 - x), of every class, of columns in which all numbers are shares."""
         inside, near, far = np.zeros_like(self.size), np.zeros(len(self.size)), np.zeros(len(self.size))
         for x, codes in _blocks(self.pieces, self.order.codes):
+            if ((x <= 0) | (x >= 1)).any():
+                break
             add_share_logs(x, codes, inside, near, far)
         return inside, near, far
 
@@ -433,9 +437,11 @@ class NumberColumns:
         can_spread = weight is None and len(codes) >= LONG and n_classes <= FEW_CLASSES
         return cls(order, weight, most, LookedAt.of(order, most) if can_spread else None)
 
-    def column(self, pieces: Sequence[Array], *, with_cells: bool = True) -> SortedColumn | SpreadColumn:
-        """Take numbers (n_rows,) in pieces, NaN where they are missing; `with_cells` if a histogram is wanted, too."""
+    def column(
+        self, pieces: Sequence[Array], *, with_cells: bool = True, with_logs: bool = True
+    ) -> SortedColumn | SpreadColumn:
+        """Take numbers (n_rows,) in pieces, NaN where they are missing; a histogram and logarithms where wanted."""
         look = None if self.looked_at is None else Look.at(pieces, self.looked_at, self.most)
         if look is not None:
-            return SpreadColumn.of(pieces, self.order, look, with_cells=with_cells)
+            return SpreadColumn.of(pieces, self.order, look, with_cells=with_cells, with_logs=with_logs)
         return SortedColumn.of(pieces[0] if len(pieces) == 1 else np.concatenate(pieces), self.weight, self.order)

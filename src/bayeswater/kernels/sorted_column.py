@@ -51,6 +51,19 @@ STRETCH = 1024
 LEAST = -(2**63)
 """Below every bucket."""
 
+INFINITY = 0x7FF << 52
+"""Bits of infinity: those of NaN, without their sign, are more."""
+
+UNUSED = -1
+"""Bits of a NaN, which is never counted."""
+
+DIGITS, COUNTS = 15, 2**17
+"""Places for different numbers: at most 2**DIGITS, and of all classes together COUNTS."""
+
+FOLDED_BITS = 34
+FOLDED, SPREADING = 2**FOLDED_BITS - 1, 0x1E3779B1
+"""Bits of a number to which the others are added, and what parts neighbours: the product has 63 bits."""
+
 BEYOND_COUNTS = 2.0**53
 """From here on every float is whole, and being so says nothing."""
 
@@ -122,6 +135,33 @@ def bucket_runs(bits, limits, shift, first, low, high):  # type: ignore[no-untyp
     return n
 
 
+@compiled
+def count_numbers(bits, codes, digits, held, count, n):  # type: ignore[no-untyped-def]
+    """Count numbers, given by their bits, by class; `held` has 2**digits places for them, of which n are taken.
+
+    Gives how many are taken then: at most half of them, or -1 where there are more numbers.
+    """
+    last = len(held) - 1
+    for i in range(len(bits)):
+        number = bits[i]
+        if number & LARGEST > INFINITY:
+            continue  # it is missing
+        if number == LEAST:
+            number = 0  # both zeros are one
+        mixed = (number ^ (number >> 30)) & FOLDED
+        place = (mixed * SPREADING >> (FOLDED_BITS - digits)) & last
+        while held[place] != number:
+            if held[place] == UNUSED:
+                n += 1
+                if 2 * n > len(held):
+                    return -1
+                held[place] = number
+            else:
+                place = (place + 1) & last
+        count[place, codes[i]] += 1
+    return n
+
+
 FEW_CLASSES = 8
 """Up to so many classes, to look for each one is faster than to sort the rows by them."""
 
@@ -177,10 +217,36 @@ class SortedColumn:
     @classmethod
     def of(cls, x: Array, weight: Array | None, order: ClassOrder) -> "SortedColumn":
         """Sort a column of numbers (n_rows,), NaN where they are missing; equal numbers of a class become one."""
+        if weight is None and len(x) >= LONG:
+            counted = cls._counted(x, order)
+            if counted is not None:
+                return counted
         column = cls(order.of_numbers(x), None if weight is None else weight[order.rows], order.size)._sorted()
         if np.isnan(column.x[column._limits[1:] - 1]).any():  # they are the last of their class
             column = column.where(~np.isnan(column.x))
         return column._distinct()
+
+    @classmethod
+    def _counted(cls, x: Array, order: ClassOrder) -> "SortedColumn | None":
+        """Count the different numbers of a column, so that only these are sorted; None where they are too many."""
+        n_classes = len(order.size)
+        digits = min(DIGITS, max(1, COUNTS // n_classes).bit_length() - 1)
+        held, count, n = np.full(1 << digits, UNUSED), np.zeros((1 << digits, n_classes), dtype=np.int64), 0
+        for rows in row_blocks(len(x), CACHED):
+            block = np.ascontiguousarray(x[rows], dtype=np.float64).view(np.int64).view()
+            block.flags.writeable = False  # some are not, and a loop is compiled but once
+            n = count_numbers(block, order.codes[rows], digits, held, count, n)
+            if n < 0:
+                return None
+        used = np.flatnonzero(held != UNUSED)
+        used = used[np.argsort(held[used].view(np.float64))]
+        code, place = np.nonzero(count[used].T)
+        used = used[place]
+        numbers, weight = held[used].view(np.float64), count[used, code]
+        until = np.cumsum(weight)
+        if _are_few(int(weight.sum()), lambda at: numbers[np.searchsorted(until, at, side="right")]):
+            return cls(numbers, weight, np.bincount(code, minlength=n_classes))
+        return cls(np.repeat(numbers, weight), None, count.sum(axis=0))
 
     def _sorted(self) -> "SortedColumn":
         if self.weight is None:
@@ -192,8 +258,7 @@ class SortedColumn:
 
     def _distinct(self) -> "SortedColumn":
         """Let equal numbers be one of their weight together, if most of them occur more than once."""
-        some = np.arange(0, len(self.x) - 1, max(1, len(self.x) // COMPARED))
-        if 2 * np.count_nonzero(self.x[some] == self.x[some + 1]) < len(some):
+        if not _are_few(len(self.x), self.x.__getitem__):
             return self
         first, _, _ = self._runs(0)
         return SortedColumn(self.x[first], self._run_weights(first), self._class_sizes(first))
@@ -340,6 +405,12 @@ class SortedColumn:
         first, low, high = self._runs(shift)
         code = np.repeat(np.arange(n_classes, dtype=np.min_scalar_type(n_classes)), self._class_sizes(first))
         return coarsened(KeyCells(shift, low, high, code, self._run_weights(first)), most)
+
+
+def _are_few(n: int, number_at: Callable[[Array], Array]) -> bool:
+    """Say whether most of n numbers, of which the places in rising order are told, occur more than once."""
+    some = np.arange(0, n - 1, max(1, n // COMPARED))
+    return bool(2 * np.count_nonzero(number_at(some) == number_at(some + 1)) >= len(some))
 
 
 def share_logs(x: Array) -> tuple[float, float]:

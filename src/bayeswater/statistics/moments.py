@@ -81,7 +81,7 @@ class Moments(ColumnStatistic):
         columns = NumberColumns.of(labels.codes, labels.n_classes, weight, most=key_counts.MOST_BUCKETS)
 
         def column_moments(j: int) -> tuple[Array, ...]:
-            column = columns.column(matrix.column_pieces(j), with_cells=False)
+            column = columns.column(matrix.column_pieces(j), with_cells=False, with_logs=is_log[j])
             return column.log_moments() if is_log[j] else column.moments()
 
         found = list(ordered_map(column_moments, range(matrix.shape[1])))
