@@ -59,7 +59,8 @@ if TYPE_CHECKING:
     from bayeswater.models.network.decision_network import DecisionNetwork
     from bayeswater.models.network.hidden import latent_classes, learn_hidden
     from bayeswater.models.persistence import load, save
-    from bayeswater.models.semi_naive.aode import A2DE, AODE
+    from bayeswater.models.semi_naive.a2de import A2DE
+    from bayeswater.models.semi_naive.aode import AODE
     from bayeswater.models.semi_naive.kdb import KDB, SKDB
     from bayeswater.models.semi_naive.tan import SPODE, TAN
     from bayeswater.models.structures.blanket_learning import learn_blanket
@@ -101,7 +102,8 @@ _HOMES = {
     "models.network.decision_network": ("DecisionNetwork",),
     "models.network.hidden": ("latent_classes", "learn_hidden"),
     "models.persistence": ("load", "save"),
-    "models.semi_naive.aode": ("A2DE", "AODE"),
+    "models.semi_naive.a2de": ("A2DE",),
+    "models.semi_naive.aode": ("AODE",),
     "models.semi_naive.kdb": ("KDB", "SKDB"),
     "models.semi_naive.tan": ("SPODE", "TAN"),
     "models.structures.blanket_learning": ("learn_blanket",),

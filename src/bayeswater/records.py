@@ -3,7 +3,9 @@
 ``@record`` is ``@dataclass(frozen=True)`` of the standard library: `field`, `fields`, `replace`, `asdict` and
 ``__post_init__`` work as there, and nothing can be assigned. The library writes six methods of each class as text and
 compiles them, and with the few hundred classes that a model needs this was two thirds of the time to import one. Here
-only ``__init__`` is written; the others are closures over the names of the fields.
+only ``__init__`` is written; the others are closures over the names of the fields. With the library's own, a program
+that imports `NaiveBayes`, or ``bayeswater predict``, takes a fifth more of the processor, one that imports
+`BayesianNetwork` two fifths; ``import bayeswater`` and ``bayeswater --version`` take as long as without.
 """
 
 from collections.abc import Callable

@@ -2,6 +2,8 @@
 
 Normal columns without the row itself: the loops equal the moments of the other rows.
 
+A table is read as one line of cells, by the steps between rows and columns, however it lies in memory.
+
 The loop over rows taken out of their moments agrees with the NumPy rule, and leaves to it what is near a floor.
 """
 
@@ -16,6 +18,7 @@ from bayeswater.kernels import independent_normals
 from bayeswater.kernels.independent_normals import (
     STRETCH_ROWS,
     gaussian_scores,
+    in_one_line,
     largest_variance_without,
     own_scores_without,
     scores_at,
@@ -208,3 +211,33 @@ def test_the_loop_gives_the_densities_of_the_numpy_rule(holes, weights, floor):
     rule, lost = columns.floor_without.own_class(X, y.codes, removed, every, use_loop=False)
     np.testing.assert_allclose(loop, rule, rtol=1e-13, atol=1e-12)  # the same operations, summed in another order
     np.testing.assert_array_equal(lost_in_loop, lost)
+
+
+TABLE = np.arange(24.0).reshape(4, 6)
+TABLES = {
+    "by row": TABLE,
+    "by column": np.asfortranarray(TABLE),
+    "some rows by column": np.asfortranarray(TABLE)[1:3],
+    "every other row": TABLE[::2],
+    "every other column": TABLE[:, ::2],
+    "one row": TABLE[2:3],
+    "backwards": TABLE[::-1],
+    "a row again and again": np.broadcast_to(TABLE[0], (3, 6)),
+    "a field of records": np.zeros((3, 2), dtype=[("a", "i4"), ("b", "f8")])["b"],
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_cells_are_found_by_their_steps_however_a_table_lies(name):
+    X = TABLES[name]
+    cells, row_step, column_step = in_one_line(X)
+    assert cells.ndim == 1
+    assert cells.flags.c_contiguous
+    n_rows, n_columns = X.shape
+    found = [[cells[i * row_step + j * column_step] for j in range(n_columns)] for i in range(n_rows)]
+    np.testing.assert_array_equal(found, X)
+
+
+@pytest.mark.parametrize("name", [name for name in TABLES if name not in ("backwards", "a field of records")])
+def test_no_cell_is_copied(name):
+    assert np.shares_memory(in_one_line(TABLES[name])[0], TABLES[name])

@@ -19,10 +19,10 @@ floor are only marked: the floor moves with every row, and they are rare.
 """
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from bayeswater.kernels.class_scores import ordered_sum
 from bayeswater.kernels.compiling import compiled
-from bayeswater.kernels.layouts import in_one_line
 from bayeswater.kernels.remainders import ROUNDING
 from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
@@ -32,6 +32,29 @@ STRETCH_ROWS = 256
 
 STRETCH_CELLS = 32_768
 """Distances that the reference holds at a time, of all columns to a class: they stay in the second-level cache."""
+
+
+def in_one_line(X: Array) -> tuple[Array, int, int]:
+    """Give the memory of a table from its first cell to its last, and the steps to the next row and to the next column.
+
+    So one loop reads rows, columns and every other row alike: it would be compiled anew for each layout, and of one
+    that is neither row by row nor column by column it could not know that cells are neighbours. A table that goes
+    backwards, or whose steps are no whole cells, is copied.
+
+    >>> cells, row_step, column_step = in_one_line(np.arange(12).reshape(3, 4)[::2])
+    >>> len(cells), row_step, column_step
+    (12, 8, 1)
+    """
+    n_rows, n_columns = X.shape
+    if X.flags.c_contiguous:
+        return X.reshape(-1), n_columns, 1
+    if X.flags.f_contiguous:
+        return X.T.reshape(-1), 1, n_rows
+    (row_step, row_rest), (column_step, column_rest) = (divmod(step, X.itemsize) for step in X.strides)
+    if row_step < 0 or column_step < 0 or row_rest or column_rest:
+        return np.ascontiguousarray(X).reshape(-1), n_columns, 1
+    length = 1 + (n_rows - 1) * row_step + (n_columns - 1) * column_step
+    return as_strided(X, (length,), (X.itemsize,)), row_step, column_step
 
 
 def gaussian_scores(

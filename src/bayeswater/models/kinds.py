@@ -20,7 +20,7 @@ HOMES = {
     "SPODE": "models.semi_naive.tan",
     "TAN": "models.semi_naive.tan",
     "AODE": "models.semi_naive.aode",
-    "A2DE": "models.semi_naive.aode",
+    "A2DE": "models.semi_naive.a2de",
     "KDB": "models.semi_naive.kdb",
     "SKDB": "models.semi_naive.kdb",
     "GaussianClassifier": "models.gaussian_classifier",
