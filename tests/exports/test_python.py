@@ -28,7 +28,7 @@ def test_a_python_file_answers_as_the_model(kind):
     loss = COSTS if len(model.classes_) == 3 else None
     found = answers(bw.export(model, "python", loss=loss), rows)
     proba = model.predict_proba(rows)
-    assert_allclose([answer["probability"] for answer in found], proba, rtol=0, atol=1e-12)
+    assert_allclose([list(answer["probability"].values()) for answer in found], proba, rtol=0, atol=1e-12)
     best = np.sort(proba, axis=1)
     clear = best[:, -1] - best[:, -2] > 1e-12
     assert [answer["prediction"] for answer in found] == model.predict(rows).tolist() or not clear.all()
@@ -37,6 +37,9 @@ def test_a_python_file_answers_as_the_model(kind):
         told = [f"{answer['action']}" for answer in found]
         clear = np.diff(np.sort(risks, axis=1)[:, :2], axis=1)[:, 0] > 1e-12
         assert (np.array(told) == model.decide(rows, loss=COSTS).astype(str))[clear].all()
+        regrets = proba @ (np.array(COSTS) - np.min(COSTS, axis=0)).T
+        assert_allclose([list(answer["risk"].values()) for answer in found], regrets, rtol=0, atol=1e-10)
+        assert {*map(str, found[0]["risk"])} >= {*told}
 
 
 def test_rows_that_the_model_refuses_are_refused_with_the_reason():

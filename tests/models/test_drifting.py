@@ -58,6 +58,9 @@ def test_sizes_new_states_missing_cells_and_class_frequencies_are_told():
     assert str(rows) == str(models)  # rows are counted as the model reads them
     changed = {(column.name, column.what): column for column in rows.changed}
     assert set(changed) == {("age", "values"), ("age", "missing"), ("job", "values")}
+    n_columns = len({own.name for own in rows.columns})  # one that changed in values and missing cells is one column
+    assert f"columns: 2 changed (log Bayes factor over {rows.threshold:.1f}), {n_columns - 2} not" in str(rows)
+    assert f"{n_columns - 2} columns stayed" in rows._repr_html_()
     assert all("pilot" in own.figures.new for own in changed["job", "values"].by_class)
     assert "new: pilot" in changed["job", "values"].words
     high = {own.label: own.figures for own in changed["age", "values"].by_class}["high"]

@@ -221,13 +221,13 @@ def test_the_forecast_of_an_exact_search_is_told_before_it_begins_and_kept(caplo
     with caplog.at_level("INFO", logger="bayeswater"):
         assert (
             search(local_scores(), knows(7), "exact").forecast
-            == "up to 448 different families, 0.001099 MB for all subsets"
+            == "up to 448 different families, 1.125 KiB for all subsets"
         )
         caplog.clear()
         monkeypatch.setattr("bayeswater.structure.search.exact_search", begun)
         with pytest.raises(KeyError):
             search(local_scores(), knows(7), "exact")
-    assert told == ["an exact search over 7 variables has up to 448 different families, 0.001099 MB for all subsets"]
+    assert told == ["an exact search over 7 variables has up to 448 different families, 1.125 KiB for all subsets"]
     assert not search(local_scores(), knows(7), "order").forecast
 
 

@@ -70,17 +70,20 @@ def test_answers_are_those_of_the_library(model, path):
     labels = [str(label) for label in model.classes_]
     assert_allclose([[one["proba"][label] for label in labels] for one in told["predictions"]], expected, rtol=1e-12)
     assert [one["prediction"] for one in told["predictions"]] == model.predict(cells).tolist()
-    decided = client.post("/decide", json={"rows": ROWS[:2], "loss": {"low": {"high": 9}, "high": {"low": 1}}}).json()
-    assert [one["action"] for one in decided["answers"]] == model.decide(
-        cells[:2], loss={"low": {"high": 9}, "high": {"low": 1}}
-    ).tolist()
+    loss = {"low": {"high": 9}, "high": {"low": 1}}
+    decided = client.post("/decide", json={"rows": ROWS[:2], "loss": loss}).json()["answers"]
+    actions, risks = model.decide(cells[:2], loss=loss, return_risk=True)
+    assert [one["action"] for one in decided] == actions.tolist()
+    assert [(one["risk"]["low"], one["risk"]["high"]) for one in decided] == [tuple(own) for own in risks.tolist()]
+    (plain,) = client.post("/decide", json={"rows": ROWS[:1]}).json()["answers"]
+    assert plain["risk"] == pytest.approx({label: 1 - p for label, p in zip(labels, expected[0], strict=True)})
     why = client.post("/explain", json={"rows": ROWS[:1]}).json()["answers"][0]
     assert why["summary"] == model.explain(cells[:1])[0].summary
     following = client.post("/next_best", json={"rows": ROWS[:1]}).json()["answers"][0]
     assert {q["column"] for q in following["questions"]} == {"hours", "member"}
     text = client.get("/metrics").text
     assert 'bayeswater_requests_total{question="predict",status="200"} 1' in text
-    assert 'bayeswater_unseen_cells_total{model="income"} 1' in text and 'le="+Inf"} 4' in text
+    assert 'bayeswater_unseen_cells_total{model="income"} 1' in text and 'le="+Inf"} 5' in text
 
 
 def test_the_description_names_columns_and_states(path):

@@ -104,6 +104,11 @@ class Drift:
         """Whether anything changed."""
         return bool(self.changed) or self.classes_have_changed
 
+    def _n_columns(self) -> tuple[int, int]:
+        """Count the columns that changed, in their values or their missing cells, and those that did in neither."""
+        changed = {column.name for column in self.changed}
+        return len(changed), len({column.name for column in self.columns} - changed)
+
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
@@ -133,7 +138,7 @@ class Drift:
             )
             for column in self.changed
         ]
-        same = len(self.columns) - len(self.changed)
+        _, same = self._n_columns()
         title = f"{before:,.6g} rows before, {after:,.6g} after; log Bayes factor of the class frequencies"
         return (
             paragraphs([f"{title} {self.classes_log_bayes_factor:+.1f}"])
@@ -150,8 +155,8 @@ class Drift:
         yield f"class frequencies: {verdict} (log Bayes factor {self.classes_log_bayes_factor:+.1f})"
         for one in self.frequencies:
             yield f"  {quoted(one.label)}: {_with_interval(one)}"
-        same = len(self.columns) - len(self.changed)
-        yield f"columns: {len(self.changed)} changed (log Bayes factor over {self.threshold:.1f}), {same} not"
+        changed, same = self._n_columns()
+        yield f"columns: {changed} changed (log Bayes factor over {self.threshold:.1f}), {same} not"
         for column in self.changed[:most]:
             of = "missing cells of " if column.what == "missing" else ""
             yield f"  {of}{column.name}: log Bayes factor {column.log_bayes_factor:+.1f}"

@@ -54,11 +54,16 @@ class Scorer:
 
     def decide(self, row: Any) -> Any:
         """Give the action of least expected cost; the first one among equals."""
+        risks = self.risks(row)
+        return min(risks, key=risks.get)
+
+    def risks(self, row: Any) -> Any:
+        """Give the expected cost of each action, beyond the least there can be for the true class."""
         if self.decision is None:
             raise ValueError("the model was exported without a loss; export it with one")
         proba = self.predict_proba(row)
         risks = [sum(cost * p for cost, p in zip(own, proba, strict=True)) for own in self.decision["regret"]]
-        return self.decision["actions"][risks.index(min(risks))]
+        return dict(zip(self.decision["actions"], risks, strict=True))
 
     # ------------------------------------------------------------------ cells
 

@@ -34,10 +34,10 @@ def main() -> None:
         answer: dict[str, Any] = {}
         try:
             row = json.loads(line)
-            answer["probability"] = MODEL.predict_proba(row)
+            answer["probability"] = dict(zip(MODEL.classes, MODEL.predict_proba(row), strict=True))
             answer["prediction"] = MODEL.predict(row)
             if MODEL.decision is not None:
-                answer["action"] = MODEL.decide(row)
+                answer["action"], answer["risk"] = MODEL.decide(row), MODEL.risks(row)
         except RowRefused as error:
             answer["refused"] = str(error)
         except json.JSONDecodeError as error:

@@ -22,6 +22,7 @@ import numpy as np
 from bayeswater.errors import ParameterError, ResourceLimitError
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.variable_orders import best_last
+from bayeswater.limits import bytes_in_words
 from bayeswater.records import record
 from bayeswater.structure.family_scores import FamilyScores
 from bayeswater.structure.hill_climbing import TIE, Parents
@@ -47,7 +48,7 @@ class ExactForecast:
     n_bytes: int
 
     def __str__(self) -> str:
-        return f"up to {self.n_families:,} different families, {self.n_bytes / 2**20:.4g} MB for all subsets"
+        return f"up to {self.n_families:,} different families, {bytes_in_words(self.n_bytes)} for all subsets"
 
 
 def forecast(knowledge: Knowledge) -> ExactForecast:

@@ -81,10 +81,11 @@ def _loss_of(loaded: Loaded, asked: Mapping[str, Any]) -> Loss | None:
 
 def _decided(asked: Mapping[str, Any]) -> Callable[[Loaded, list[dict[str, Any]]], Any]:
     def answer(loaded: Loaded, rows: list[dict[str, Any]]) -> Any:
-        found = loaded.model.decide(rows, loss=_loss_of(loaded, asked), return_risk=True)
-        return [
-            {"action": action, "risk": risk.tolist()} for action, risk in zip(found.action, found.risk, strict=True)
-        ]
+        loss = _loss_of(loaded, asked)
+        found = loaded.model.decide(rows, loss=loss, return_risk=True)
+        names = [written(action) for action in (loaded.labels if loss is None else loss.table.actions)]
+        risks = [dict(zip(names, risk, strict=True)) for risk in found.risk.tolist()]
+        return [{"action": action, "risk": risk} for action, risk in zip(found.action, risks, strict=True)]
 
     return answer
 
