@@ -82,7 +82,10 @@ def test_every_state_that_the_nomogram_marks_can_be_read():
     curve = MODEL.curve("occupation")
     odds = np.log(np.asarray(curve.values)[:, 0] / np.asarray(curve.values)[:, 1])
     for state, own in zip(curve.at, odds, strict=True):
-        assert f"{state} {own:+.2f}" in PAGE
+        assert f"{state}\u00a0{own:+.2f}" in PAGE
+    assert all(f">{state}</text>" in PAGE for state in MODEL.curve("owns_home").at)
+    assert "<b>occupation</b>" in PAGE  # those of which all names have room are not listed
+    assert "<b>owns_home</b>" not in PAGE
 
 
 def test_what_decisions_cost_is_told_beside_rules_without_a_model():

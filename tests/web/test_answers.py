@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from datetime import date, time
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -189,10 +190,17 @@ def test_other_class_frequencies_are_those_of_decide():
 def test_three_classes_have_a_triangle_and_two_a_line():
     labels = ["a", "b", "c"] * 20
     subject = subject_of(NaiveBayes().fit(pa.table({"x": list("uvw") * 20}), labels))
-    regions = told("decisions", "row", {}, subject)["regions"]
-    assert regions["kind"] == "triangle" and len(regions["cells"]) == regions["steps"] ** 2
-    share = np.bincount(regions["action"]) / len(regions["action"])
-    assert share == pytest.approx([1 / 3] * 3, abs=0.02)  # ties along the edges go to the first
+    rng, costs = np.random.default_rng(3), [[0, 6, 9], [5, 0, 7], [8, 4, 0], [2, 2, 2], [2, 2, 2], [9, 9, 9]]
+    asked = {"loss": {"actions": [*"abc", "ask", "ask too", "never"], "costs": costs}}
+    regions = told("decisions", "row", asked, subject)["regions"]
+    assert regions["kind"] == "triangle" and regions["action"] == [0, 1, 2, 3]
+    parts = [np.array(corners) for corners in regions["corners"]]
+    fans = [(part[0], *pair) for part in parts for pair in pairwise(part)]
+    assert sum(abs(np.linalg.det(corners)) for corners in fans) == pytest.approx(1)  # they fill the triangle
+    loss = Loss(costs, actions=asked["loss"]["actions"], classes=["a", "b", "c"])
+    for action, part in zip(regions["action"], parts, strict=True):
+        inside = rng.dirichlet(np.ones(len(part)), size=50) @ part
+        assert (loss.best_action(inside, return_index=True) == action).all()
     line = told("decisions", "row", {"loss": LOSS})["regions"]
     assert line["until"] == pytest.approx([0.4, 0.92, 1.0]) and line["action"] == [0, 2, 1]
 

@@ -22,7 +22,7 @@ from bayeswater.explain.importance import curve_or_none, importance
 from bayeswater.explain.nomogram import Scale, scale_of
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.inference.drawing import draw_counts
-from bayeswater.markup import Safe, bar, html_table
+from bayeswater.markup import Safe, bar, html_table, markup
 from bayeswater.models.comparing.compare import compare
 from bayeswater.models.streaming.answering import cell_names
 from bayeswater.phrases import Language, translated
@@ -346,15 +346,16 @@ def _columns(rows: ReportedRows) -> list[Safe]:
         notes.append(say("nomogram some", n=min(len(scales), MOST_SCALES), all=len(found.columns)))
     title = say("nomogram", positive=rows.positive, against=against)
     start = intercept if np.isfinite(intercept) else 0.0
-    picture = nomogram_picture(scales[:MOST_SCALES], start, say("frequencies"), say("log-odds"), title)
-    listed = [note(_listed(scale)) for scale in scales[:MOST_SCALES] if scale.kind in ("states", "bins")]
+    picture, crowded = nomogram_picture(scales[:MOST_SCALES], start, say("frequencies"), say("log-odds"), title)
+    listed = [note(Safe(" · ".join(map(_listed, crowded))))] if crowded else []
     return [*parts, section(title, *map(note, notes), scrolled(picture), *listed)]
 
 
 def _listed(scale: Scale) -> str:
-    """List the cells of a scale with their log-odds: not all have room for their name in the picture."""
+    """List the cells of a scale with their log-odds."""
     named = ["–" if own is None else shortened(str(own), 40) for own in scale.at]
-    return f"{scale.column}: {'; '.join(f'{name} {odds:+.2f}' for name, odds in zip(named, scale.odds, strict=True))}"
+    cells = (f"{markup(name)}\u00a0{odds:+z.2f}" for name, odds in zip(named, scale.odds, strict=True))
+    return f"<b>{markup(scale.column)}</b> {'; '.join(cells)}"
 
 
 def _curve(rows: ReportedRows, name: str) -> ColumnCurve | None:

@@ -14,7 +14,7 @@ body { font: 14px/1.45 system-ui, "Noto Sans CJK SC", "PingFang SC", "Microsoft 
   background: var(--ground); max-width: 60rem; margin: 0 auto; padding: 1.5rem; overflow-wrap: break-word; }
 h1 { font-size: 1.6em; margin: 0 0 .6em; } h2 { font-size: 1.15em; margin: 1.8em 0 .4em;
   border-bottom: 1px solid var(--edge); } h3 { font-size: 1em; margin: 1.2em 0 .2em; }
-p { margin: .4em 0; max-width: 46rem; } .note, footer { color: var(--faint); font-size: .92em; }
+p { margin: .4em 0; max-width: 46rem; } .note, footer { color: var(--faint); font-size: .92em; } b { font-weight: 600; }
 pre { white-space: pre-wrap; }
 table { border-collapse: collapse; margin: .5em 0; } th, td { padding: 2px 12px 2px 0; text-align: left;
   vertical-align: baseline; font-weight: 400; } thead th { color: var(--faint); font-size: .92em; }
@@ -30,6 +30,7 @@ text { fill: var(--ink); font-family: inherit; }
 .scroll { overflow-x: auto; } .cell { display: inline-block; min-width: 3.2em; padding: 0 .4em; border-radius: 3px; }
 @media print { :root { color-scheme: light; --ink: #000; --faint: #444; --ground: #fff; --edge: #bbb; --accent: #0072b2;
   --second: #d55e00; --tint: 0, 114, 178; } section, .plot, tr { break-inside: avoid; }
+  .scroll > svg { max-height: 195mm; } /* a nomogram and its list on one page */
   body { font-size: 10.5px; padding: 0; } * { print-color-adjust: exact; } }
 """
 

@@ -95,8 +95,13 @@ LONGEST_LABEL = 36
 """Width of a label, in letters: two days with their hours."""
 
 
-def nomogram_picture(scales: Sequence[Scale], intercept: float, start: str, axis: str, title: str) -> Safe:
-    """Draw the scales of all columns below each other, over one axis of log-odds; class frequencies come first."""
+def nomogram_picture(
+    scales: Sequence[Scale], intercept: float, start: str, axis: str, title: str
+) -> tuple[Safe, list[Scale]]:
+    """Draw the scales of all columns below each other, over one axis of log-odds; class frequencies come first.
+
+    Give the scales of states and bins, too, of which not all have room for their name.
+    """
     ends = [intercept, 0.0, *(float(odds) for scale in scales for odds in scale.odds)]
     low, high = min(ends), max(ends)
     room = (high - low) or 1.0
@@ -104,17 +109,18 @@ def nomogram_picture(scales: Sequence[Scale], intercept: float, start: str, axis
     def place(odds: float) -> float:
         return NAMES + 12 + (PAGE - NAMES - 40) * (odds - low) / room
 
-    parts, y = [], 20.0
-    for name, at, odds in (
-        (start, [f"{intercept:+.2f}"], np.array([intercept])),
-        *((s.column, s.at, s.odds) for s in scales),
-    ):
-        parts.append(_text(NAMES, y + 3, shortened(str(name), 22), "end", "name"))
+    parts, crowded, y = [], [], 20.0
+    for scale in (Scale(start, "density", [f"{intercept:+.2f}"], np.array([intercept])), *scales):
+        odds = scale.odds
+        parts.append(_text(NAMES, y + 3, shortened(scale.column, 22), "end", "name"))
         first, last = place(float(odds.min())), place(float(odds.max()))
         parts.append(
             f'<line class="scale" x1="{first:.1f}" x2="{max(last, first + 1):.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
         )
-        parts += _stops(at, [place(float(own)) for own in odds], y)
+        stops, n_named = _stops(scale.at, [place(float(own)) for own in odds], y)
+        parts += stops
+        if n_named < len(scale.at) and scale.kind in ("states", "bins"):
+            crowded.append(scale)
         y += ROW
     parts.append(_line("grid", place(0), place(0), 8, y))
     for tick in _ticks(low, high):
@@ -123,12 +129,12 @@ def nomogram_picture(scales: Sequence[Scale], intercept: float, start: str, axis
         )
         parts.append(_text(place(tick), y + 15, f"{tick:+g}" if tick else "0", "middle"))
     parts.append(_text(NAMES, y + 6, axis, "end", "name"))
-    return _svg(PAGE, y + 24, "".join(parts), title)
+    return _svg(PAGE, y + 24, "".join(parts), title), crowded
 
 
-def _stops(at: Sequence[Any], places: Sequence[float], y: float) -> list[str]:
-    """Mark the places of a scale, and label those that have room, above and below the line in turn."""
-    parts, ends, written = [], [-np.inf, -np.inf], {""}
+def _stops(at: Sequence[Any], places: Sequence[float], y: float) -> tuple[list[str], int]:
+    """Mark the places of a scale, and label those that have room, above and below the line; count the whole labels."""
+    parts, ends, written, n_whole = [], [-np.inf, -np.inf], {""}, 0
     for x, own in sorted(zip(places, at, strict=True), key=lambda one: one[0]):
         text = f"{float(f'{own:.4g}'):,.10g}" if isinstance(own, float) else "–" if own is None else str(own)
         label = shortened(text, LONGEST_LABEL)
@@ -139,8 +145,9 @@ def _stops(at: Sequence[Any], places: Sequence[float], y: float) -> list[str]:
         if label not in written and middle - half > ends[side]:
             ends[side] = middle + half
             written.add(label)
+            n_whole += label == text
             parts.append(_text(middle, y - 7 if side == 0 else y + 14, label, "middle"))
-    return parts
+    return parts, n_whole
 
 
 def _ticks(low: float, high: float) -> Array:

@@ -20,9 +20,6 @@ from bayeswater.web.subjects import ClassifierSubject
 MOST_POINTS = 200
 """Places of a curve that are sent: more cannot be seen."""
 
-STEPS = 48
-"""Steps of a side of the triangle of posteriors, whose cells are coloured by their best action."""
-
 
 def row(subject: ClassifierSubject, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Give the best action of a row, and where in the space of posteriors it lies."""
@@ -55,13 +52,28 @@ def _regions(loss: Loss, n_classes: int) -> dict[str, Any] | None:
         until = [*ends[start[1:]].tolist(), 1.0]
         return {"kind": "line", "until": until, "action": best[start], "threshold": _threshold(loss)}
     if n_classes == 3:
-        # Small triangles, those that point up and those that point down: the nearest corner of each, and which it is.
-        points = [(i, j, down) for down in (0, 1) for i in range(STEPS - down) for j in range(STEPS - down - i)]
-        corner = np.array(points, dtype=np.float64)
-        first = corner[:, :2] + (1 + corner[:, 2:]) / 3
-        best = loss.best_action(np.column_stack([first, STEPS - first.sum(axis=1)]) / STEPS, return_index=True)
-        return {"kind": "triangle", "steps": STEPS, "cells": points, "action": best}
+        areas = {action: corners for action in range(len(loss.table.cost)) if len(corners := _area(loss, action)) > 2}
+        return {"kind": "triangle", "action": list(areas), "corners": list(areas.values())}
     return None
+
+
+def _area(loss: Loss, action: int) -> list[Array]:
+    """Give the corners, as posteriors, of the part of the triangle where an action is best, the first of equal ones."""
+    corners = list(np.eye(3))
+    for other, gain in enumerate(loss.table.cost - loss.table.cost[action]):
+        if not gain.any():
+            if other < action:
+                return []
+            continue
+        height = [float(gain @ corner) for corner in corners]
+        kept: list[Array] = []
+        for i, (own, high) in enumerate(zip(corners, height, strict=True)):
+            if min(high, height[i - 1]) < 0 < max(high, height[i - 1]):  # where the side crosses the border
+                kept.append(own + (corners[i - 1] - own) * high / (high - height[i - 1]))
+            if high >= 0:
+                kept.append(own)
+        corners = kept
+    return corners
 
 
 def _threshold(loss: Loss) -> float | None:

@@ -125,16 +125,14 @@ function line(told, app, tint) {
 
 function triangle(told, app, tint) {
   const { t, subject } = app;
-  const size = 300, high = size * 0.866, n = told.regions.steps;
+  const size = 300, high = size * 0.866;
   // The corners are the classes: the first on the left, the second on the right, the third on top.
   const at = (a, b, c) => [20 + size * (b + c / 2), 20 + high * (1 - c)];
-  const cells = told.regions.cells.map(([i, j, down], k) => {
-    const a = i / n, b = j / n, c = 1 - a - b, step = 1 / n;
-    const corners = [at(a + step, b, c - step), at(a, b + step, c - step), down ? at(a + step, b + step, c - 2 * step) : at(a, b, c)];
-    return svg("polygon", { class: `fill ${tint(told.regions.action[k])} soft tile`, points: corners.map((own) => own.join(",")).join(" ") });
-  });
+  const areas = told.regions.corners.map((corners, k) => svg("polygon", {
+    class: `fill ${tint(told.regions.action[k])} soft`, points: corners.map((own) => at(...own).join(",")).join(" "),
+  }, svg("title", {}, shortened(told.actions[told.regions.action[k]]))));
   const [px, py] = at(...told.proba);
-  return svg("svg", { viewBox: `0 0 ${size + 40} ${high + 50}`, class: "chart", role: "img", "aria-label": t("triangle") }, cells,
+  return svg("svg", { viewBox: `0 0 ${size + 40} ${high + 50}`, class: "chart", role: "img", "aria-label": t("triangle") }, areas,
     svg("circle", { class: "here", cx: px, cy: py, r: 6 }),
     svg("text", { class: "tick strong", x: 20, y: high + 38 }, drawn(subject.classes[0], 16)),
     svg("text", { class: "tick strong", x: size + 20, y: high + 38, "text-anchor": "end" }, drawn(subject.classes[1], 16)),

@@ -23,5 +23,6 @@ export const percent = (x, digits = 0) => (x === null || x === undefined ? "–"
 
 export function signed(x) {
   if (typeof x === "string") return x === "inf" ? "+∞" : "−∞";
-  return (x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
+  const size = Math.abs(x).toFixed(2);
+  return size === "0.00" ? size : (x < 0 ? "−" : "+") + size;
 }
