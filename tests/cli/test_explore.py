@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+from textwrap import dedent
 
 import httpx
 import pytest
@@ -64,3 +65,20 @@ def test_the_column_of_true_classes_is_found_where_they_are_yes_and_no(tmp_path,
     subject = _subject(str(model), [str(rows)], None, ReadingOptions())
     assert subject.target == "left" and subject.truth.tolist() == [0, 1] * 20
     assert subject.rows.column("paid").to_pylist()[:2] == [True, False]  # what the model reads stays as it reads it
+
+
+def test_a_network_is_shown_without_what_classifiers_import(tmp_path):
+    cough().write(tmp_path / "cough.bif")
+    code = """
+        import sys
+        from bayeswater.cli.explore import _subject
+        from bayeswater.cli.options import ReadingOptions
+        from bayeswater.web.views import answer_of
+        subject = _subject("cough.bif", [], None, ReadingOptions())
+        for question in ("drawing", "posteriors", "arcs"):
+            assert answer_of(subject, "network", question)(subject, {})
+        there = {"sklearn", "scipy.stats", "pandas"} & {*sys.modules}
+        assert not there, there
+    """
+    child = subprocess.run([sys.executable, "-c", dedent(code)], cwd=tmp_path, capture_output=True, text=True)
+    assert child.returncode == 0, child.stderr

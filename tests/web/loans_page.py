@@ -6,7 +6,8 @@ from typing import Any
 
 from bayeswater import NaiveBayes
 from bayeswater.demo.loans import loans
-from bayeswater.web.subjects import ClassifierSubject, subject_of
+from bayeswater.web.classifier_subject import ClassifierSubject
+from bayeswater.web.subjects import subject_of
 
 
 @cache

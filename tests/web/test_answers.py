@@ -30,7 +30,7 @@ from bayeswater.web.app import application, document_of
 from bayeswater.web.plain import QuestionError, as_json
 from bayeswater.web.safety import Access
 from bayeswater.web.subjects import subject_of
-from bayeswater.web.views import VIEWS
+from bayeswater.web.views import answer_of
 
 FACTS = {"age": 31, "past_delays": 3, "occupation": "clerk", "owns_home": "False", "applied": "2024-03-01"}
 ROW = {"age": 31.0, "past_delays": 3.0, "occupation": "clerk", "owns_home": False}
@@ -38,7 +38,8 @@ LOSS = {"actions": ["late", "repaid", "ask"], "costs": [[0, 1], [5, 0], [0.4, 0.
 
 
 def told(view, question, asked=None, subject=None):
-    return as_json(VIEWS[view][question](subject or loan_subject(), asked or {}))
+    subject = subject or loan_subject()
+    return as_json(answer_of(subject, view, question)(subject, asked or {}))
 
 
 def row_of_facts():
@@ -274,7 +275,7 @@ def test_rows_are_sorted_filtered_and_opened_as_they_are():
 def test_a_downloaded_csv_carries_no_formula():
     table = pa.table({"=cmd|' /C calc'!A0": ["=1+1", "+2", "-3", "@SUM(A1)", "\t=4", "fine"] * 5})
     subject = subject_of(NaiveBayes().fit(table, ["-yes", "no"] * 15), table, ["-yes", "no"] * 15)
-    text = VIEWS["rows"]["csv"](subject, {}).text
+    text = answer_of(subject, "rows", "csv")(subject, {}).text
     cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
     assert "'=1+1" in cells and "'-yes" in cells and "fine" in cells
     for cell in cells:
@@ -316,6 +317,16 @@ def test_of_one_class_there_are_no_reasons_and_all_else_is_told():
     assert "knows one class, 'only'" in told("row", "why", {"facts": {"x": 1}}, subject)["why_not"]
     assert told("row", "how_sure", {"facts": {"x": 1}}, subject)["turns"] == []
     assert told("row", "what_next", {}, subject)["decision"]["actions"] == ["only"]
+
+
+def test_a_table_that_was_cut_says_so(monkeypatch):
+    monkeypatch.setattr("bayeswater.web.classifier_subject.MOST_ROWS", 6)
+    x = np.arange(8.0)[:, None]
+    model = NaiveBayes().fit(x, [0, 1] * 4)
+    for rows in (x, pa.table({"x0": x[:, 0]})):
+        facts = subject_of(model, rows, [0, 1] * 4).facts()
+        assert (facts["n_rows"], facts["is_cut"]) == (6, True)
+    assert not subject_of(model, x[:6]).facts()["is_cut"]
 
 
 def test_a_column_of_one_bin_is_a_field_and_its_reason_has_its_rows():

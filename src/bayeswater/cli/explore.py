@@ -62,25 +62,30 @@ def explore(
 
 def _subject(path: str, data: list[str], target: str | None, reading: ReadingOptions) -> "Subject":
     """Load what a file holds, and the first rows of the data."""
-    from bayeswater.cli.models import load_model, open_for
     from bayeswater.cli.networks import has_numbers, is_mixed, read_any_network
     from bayeswater.cli.terminal import say, warnings_once
     from bayeswater.errors import ParameterError
     from bayeswater.models.network.bayesian_network import BayesianNetwork
     from bayeswater.models.network.network_files import is_network_file
-    from bayeswater.models.persistence import load
-    from bayeswater.models.streaming.sources import column_names
-    from bayeswater.web.subjects import MOST_ROWS, subject_of
+    from bayeswater.web.subjects import subject_of
 
     name = Path(path).name
     with warnings_once():
-        found = read_any_network(path) if is_network_file(path) or has_numbers(path) else load(path)
-        if is_mixed(found) or isinstance(found, BayesianNetwork):
-            if data:
-                raise ParameterError(f"{path} is a network, which is explored without rows; leave {data[0]!r} out")
-            return subject_of(found, name=name)
+        if is_network_file(path) or has_numbers(path):
+            found = read_any_network(path)
+        else:  # what is needed of models takes a second more
+            from bayeswater.models.persistence import load
+
+            found = load(path)
+        if data and (is_mixed(found) or isinstance(found, BayesianNetwork)):
+            raise ParameterError(f"{path} is a network, which is explored without rows; leave {data[0]!r} out")
         if not data:
             return subject_of(found, name=name)
+
+        from bayeswater.cli.models import load_model, open_for
+        from bayeswater.models.streaming.sources import column_names
+        from bayeswater.web.classifier_subject import MOST_ROWS
+
         source = open_for(load_model(path), path, reading, data, target=target, keep=True)
         if target is None and found.classes_.dtype.kind in "UO":
             source.keep_words(besides=column_names(found))  # the true classes may be yes and no

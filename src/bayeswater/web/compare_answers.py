@@ -7,9 +7,9 @@ import numpy as np
 
 from bayeswater.decision.intervals import Z
 from bayeswater.phrases import Language
+from bayeswater.web.classifier_subject import ClassifierSubject
 from bayeswater.web.fields import NOT_READ
 from bayeswater.web.plain import QuestionError, language_of
-from bayeswater.web.subjects import ClassifierSubject
 
 if TYPE_CHECKING:
     from bayeswater.models.comparing.comparison import Comparison

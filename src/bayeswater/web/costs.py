@@ -8,8 +8,8 @@ import numpy as np
 from bayeswater.decision.loss import Loss
 from bayeswater.decision.prior_shift import shift_prior
 from bayeswater.typing import Array
+from bayeswater.web.classifier_subject import ClassifierSubject
 from bayeswater.web.plain import QuestionError, written
-from bayeswater.web.subjects import ClassifierSubject
 
 MOST_ACTIONS = 200
 

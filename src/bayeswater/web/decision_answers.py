@@ -12,10 +12,10 @@ from bayeswater.decision.scorecard import Scorecard
 from bayeswater.errors import BayesError
 from bayeswater.models.streaming.answering import partial_rows
 from bayeswater.typing import Array
+from bayeswater.web.classifier_subject import ClassifierSubject
 from bayeswater.web.costs import loss_of, prior_of, under_prior
 from bayeswater.web.plain import QuestionError, number_of, written
 from bayeswater.web.row_answers import decision, facts_of
-from bayeswater.web.subjects import ClassifierSubject
 
 MOST_POINTS = 200
 """Places of a curve that are sent: more cannot be seen."""

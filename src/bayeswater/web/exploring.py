@@ -224,7 +224,7 @@ def notebook_frame(page: Exploration) -> str:
 
 def _static_view(subject: "Subject", lang: str) -> str:
     """Say of a subject what needs no server."""
-    from bayeswater.web.subjects import ClassifierSubject
+    from bayeswater.web.classifier_subject import ClassifierSubject
 
     title = f"<h3>{escape(subject.name)}</h3>"
     if not isinstance(subject, ClassifierSubject):

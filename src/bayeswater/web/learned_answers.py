@@ -12,10 +12,10 @@ from bayeswater.families.curve import ColumnCurve
 from bayeswater.models.streaming.answering import cell_names
 from bayeswater.phrases import Language, translated
 from bayeswater.reports.independent import INDEPENDENT
+from bayeswater.web.classifier_subject import ClassifierSubject
 from bayeswater.web.fields import Field, places_of
 from bayeswater.web.plain import QuestionError, language_of, text_of, written
 from bayeswater.web.row_answers import facts_of
-from bayeswater.web.subjects import ClassifierSubject
 
 MOST_POINTS = 160
 """Places of a picture that are sent: more cannot be seen."""

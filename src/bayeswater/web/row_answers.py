@@ -13,10 +13,10 @@ from bayeswater.families.wording import shown
 from bayeswater.inference.log_space import best_class
 from bayeswater.models.streaming.answering import partial_rows
 from bayeswater.phrases import in_language
+from bayeswater.web.classifier_subject import ClassifierSubject
 from bayeswater.web.costs import loss_of, prior_of
 from bayeswater.web.fields import DATE, NOT_READ, NUMBER, TIME, places_of
 from bayeswater.web.plain import QuestionError, as_json, language_of, mapping_of, number_of, text_of, written
-from bayeswater.web.subjects import ClassifierSubject
 
 MOST_QUESTIONS = 12
 """Facts to ask for that are listed."""

@@ -7,9 +7,9 @@ import numpy as np
 
 from bayeswater.inference.log_space import best_class
 from bayeswater.typing import Array
+from bayeswater.web.classifier_subject import ClassifierSubject
 from bayeswater.web.costs import loss_of, prior_of, under_prior
 from bayeswater.web.plain import Download, QuestionError, csv_text, number_of, text_of, written
-from bayeswater.web.subjects import ClassifierSubject
 
 MOST_SHOWN = 200
 """Rows of one answer."""

@@ -102,7 +102,7 @@ function bars(root, own, width, height, mark, most) {
   const line = Math.max(own.values.length * 4 + 4, (height - 4) / Math.max(n, 4));
   root.setAttribute("viewBox", `0 0 ${width} ${Math.max(height, line * n + (own.at.length > n ? 16 : 4))}`);
   const top = Math.max(...own.values.flat(), 1e-9);
-  const x = scale(0, top, start, width - 34);
+  const x = scale(0, top, start, width - 8 - Math.max(26, ...(own.totals ?? []).map((n) => lettersWide(number(n, 3), 10.5))));
   places.forEach((k, i) => {
     const y = 2 + i * line, thick = (line - 4) / own.values.length;
     root.append(svg("text", { class: `tick${isBins ? " small" : ""}${k === marked ? " marked" : ""}`, x: start - 5, y: y + line / 2 + 3, "text-anchor": "end" }, drawn(names[i], 30)));

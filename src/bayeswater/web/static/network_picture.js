@@ -6,8 +6,8 @@ import { number, percent, probability } from "./numbers.js";
 
 const TITLE = 22, LINE = 15, NEAREST = 2.5, FARTHEST = 0.02;
 const READABLE = 0.42; // scale from which bars are drawn
-const OVERVIEW = 0.12; // scale from which a whole drawing can be made out
-const FEW = 60; // nodes up to which all bars are drawn at once
+const OVERVIEW = 0.12; // scale from which a whole drawing can be made out, where all its bars are drawn
+const FEW = 60; // nodes up to which they are
 const DRAGGED = 5; // pixels from which a press is no click
 
 export class Picture {
@@ -61,7 +61,7 @@ export class Picture {
       this.view = { ...view, x: view.x + after.x - before.x, y: view.y + after.y - before.y };
       return this.look();
     }
-    if (this.view.scale < OVERVIEW) this.show(this.current, false, READABLE); // too wide to see anything of it
+    if (this.view.scale < (this.nodes.size > FEW ? READABLE : OVERVIEW)) this.show(this.current, false, READABLE); // nobody could read it
   }
 
   // The handle of a card: + and how many more it would show, or − to fold them away.
@@ -204,7 +204,11 @@ export class Picture {
     if (!own) return;
     const { width, height } = this.size, { place } = own;
     const scale = Math.max(this.view.scale, least);
-    this.view = { scale, x: place.x + place.width / 2 - width / scale / 2, y: place.y + place.height / 2 - height / scale / 2 };
+    const middle = (at, long, shown, all) => { // of it, but no emptier than the drawing is
+      const edge = 20, from = at + (long - shown) / 2;
+      return shown >= all + 2 * edge ? (all - shown) / 2 : Math.min(Math.max(from, -edge), all + edge - shown);
+    };
+    this.view = { scale, x: middle(place.x, place.width, width / scale, this.drawing.width), y: middle(place.y, place.height, height / scale, this.drawing.height) };
     this.setCurrent(node);
     this.look();
     if (focus) own.card.focus({ preventScroll: true });

@@ -26,8 +26,7 @@ export function mount(root, app) {
   replace(root, el("p", { class: "actions" }, search, chosen("prediction", t("predicted")), subject.has_truth ? chosen("truth", t("truth")) : null,
     subject.has_truth ? el("label", {}, wrong, " ", t("only_wrong")) : null,
     subject.has_truth ? el("button", { type: "button", onclick: () => set({ by: "surprise", falling: true }) }, t("most_wrong")) : null,
-    el("button", { type: "button", onclick: csv }, t("csv"))), count, place, pages,
-  subject.n_left_out ? el("p", { class: "faint" }, t("rows_left_out", { n: number(subject.n_rows), more: number(subject.n_left_out) })) : null);
+    el("button", { type: "button", onclick: csv }, t("csv"))), count, place, pages);
   let last = "";
 
   return async (state) => {
@@ -36,7 +35,7 @@ export function mount(root, app) {
     last = as;
     const told = await app.ask("rows", "table", asked());
     if (!told) return;
-    count.textContent = t("found", { n: number(told.n_found), all: number(told.n_all) });
+    count.textContent = t("found", { n: number(told.n_found), all: number(told.n_all) }) + (subject.is_cut ? ` – ${t("rows_are_cut")}` : "");
     replace(place, table(told, settings(), set, app));
     const first = settings().first || 0;
     replace(pages, el("button", { type: "button", disabled: first === 0, onclick: () => set({ first: Math.max(0, first - PAGE) }) }, "‹"), ` ${told.n_found ? first + 1 : 0}–${Math.min(first + PAGE, told.n_found)} `,

@@ -154,7 +154,7 @@ const STRINGS = {
   most_wrong: ["Most wrong first", "错得最厉害的在前"],
   csv: ["Download CSV", "下载 CSV"],
   found: ["{n} of {all} rows", "{all} 行中的 {n} 行"],
-  rows_left_out: ["The first {n} rows are shown; {more} more are not.", "仅显示前 {n} 行；另有 {more} 行未显示。"],
+  rows_are_cut: ["the first of the table, which has more", "表中最前面的行，其余未读入"],
   open_row: ["Open row {n}", "打开第 {n} 行"],
   column_row: ["row", "行"],
   column_prediction: ["prediction", "预测"],
