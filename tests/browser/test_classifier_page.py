@@ -13,6 +13,7 @@ from tests.web.loans_page import loan_model, loan_subject
 from bayeswater import Loss, NaiveBayes
 from bayeswater.decision.intervals import Z
 from bayeswater.phrases import Language
+from bayeswater.reports.model_report import model_report
 from bayeswater.web.exploring import Exploration
 from bayeswater.web.subjects import subject_of
 
@@ -152,6 +153,35 @@ def test_every_column_has_its_picture_and_opens_large(tab, lang):
     page.get_by_role("button", name="Nomogram" if lang == "en" else "列线图").click()
     own.settled()
     assert page.locator(".nomogram svg").is_visible()
+
+
+def test_counts_of_many_rows_stand_beside_their_bars(tab):
+    rows = pa.table({"s": ["a", "b", "c", "a"] * 25_000})
+    model = NaiveBayes().fit(rows, ["x", "x", "x", "y"] * 25_000)
+    with Exploration([subject_of(model)]) as page:
+        own = tab(served=page).show(subject=0, view="learned")
+        own.page.locator(".card svg").wait_for()
+        ends = (
+            """(svg, [kind, side]) => [...svg.querySelectorAll(kind)].map((own) => own.getBoundingClientRect()[side])"""
+        )
+        bars, counts = (
+            own.page.locator(".card svg").evaluate(ends, one)
+            for one in (("rect.fill", "right"), ("text.tick:nth-of-type(even)", "left"))
+        )
+        assert max(bars) < min(counts)
+
+
+def test_the_nomogram_of_a_report_prints_on_one_page_with_its_list(chromium):
+    rng = np.random.default_rng(0)
+    columns = {f"column {j}": rng.choice([f"state {k} of {j}" for k in range(5)], 300) for j in range(30)}
+    table = pa.table({**columns, "y": rng.choice(["x", "z"], 300)})
+    report = model_report(NaiveBayes().fit(table.drop_columns(["y"]), table.column("y")), table, "y")
+    page = chromium.new_page(viewport={"width": 680, "height": 1000})  # A4 less its margins, 96 dots an inch
+    page.emulate_media(media="print")
+    page.set_content(report)
+    section = page.locator("section", has=page.get_by_text(re.compile("^Nomogram of")))
+    assert 500 < section.bounding_box()["height"] < 267 / 25.4 * 96
+    page.close()
 
 
 @LANGUAGES

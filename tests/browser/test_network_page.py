@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -309,6 +310,20 @@ def test_hostile_names_are_texts(tab):
         own.settled()
         assert own.page.locator("img").count() == 0
         assert own.page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+
+
+def test_a_network_that_does_not_fit_opens_where_it_can_be_read_and_its_cells_are_whole(tab):
+    names = [f"v{i:02}" for i in range(70)]
+    tables = {name: [[1 / 3, 2 / 3], [1 / 7, 6 / 7]] if i else [1 / 3, 2 / 3] for i, name in enumerate(names)}
+    chain = BayesianNetwork(list(pairwise(names)), tables, states=dict.fromkeys(names, ("ok", "worn")))
+    with Exploration([subject_of(chain, name="chain")]) as page:
+        own = NetworkTab(tab(served=page), subject=0)
+        own.line("v00", "worn").wait_for()
+        assert own.posteriors()["v00", "worn"] == pytest.approx(2 / 3)
+        own.choose("v01")
+        cells = own.page.get_by_label(re.compile("^Probability at"))
+        assert cells.first.input_value() == "0.3333"
+        assert cells.evaluate_all("own => own.every((cell) => cell.scrollWidth <= cell.clientWidth)")
 
 
 def test_on_a_phone_nothing_is_wider_than_the_screen(tab):

@@ -11,7 +11,7 @@ from cyclopts.validators import Number
 from bayeswater.cli.options import AS_USUAL, ReadingOptions
 
 if TYPE_CHECKING:
-    from bayeswater.web.subjects import Subject
+    from bayeswater.web.network_subjects import Subject
 
 
 def explore(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswater.data.display_width import shortened
+from bayeswater.data.display_width import display_width, shortened
 from bayeswater.data.reading.column_plan import IGNORED
 from bayeswater.data.reading.dates import column_title
 from bayeswater.decision.calibration_metrics import reliability_table
@@ -37,6 +37,9 @@ from bayeswater.version import __version__
 
 MOST_SCALES = 25
 """Columns of a nomogram: as many as a page holds."""
+
+PAGE, HALF_PAGE, LINE, LETTERS = 222, 120, 4, 105
+"""Height of a nomogram on a page of its own, and the least, and of a line of the list below it, in mm; its letters."""
 
 MOST_CONFUSED = 30
 """Classes up to which the confusion is shown."""
@@ -347,8 +350,10 @@ def _columns(rows: ReportedRows) -> list[Safe]:
     title = say("nomogram", positive=rows.positive, against=against)
     start = intercept if np.isfinite(intercept) else 0.0
     picture, crowded = nomogram_picture(scales[:MOST_SCALES], start, say("frequencies"), say("log-odds"), title)
-    listed = [note(Safe(" · ".join(map(_listed, crowded))))] if crowded else []
-    return [*parts, section(title, *map(note, notes), scrolled(picture), *listed)]
+    listed = " · ".join(map(_listed, crowded))
+    on_paper = max(HALF_PAGE, PAGE - LINE * (display_width(listed) // LETTERS + 1))
+    sheet = Safe(f'<div class="sheet" style="--tall:{on_paper}mm">{scrolled(picture)}</div>')
+    return [*parts, section(title, *map(note, notes), sheet, *([note(Safe(listed))] if crowded else []))]
 
 
 def _listed(scale: Scale) -> str:

@@ -30,7 +30,7 @@ text { fill: var(--ink); font-family: inherit; }
 .scroll { overflow-x: auto; } .cell { display: inline-block; min-width: 3.2em; padding: 0 .4em; border-radius: 3px; }
 @media print { :root { color-scheme: light; --ink: #000; --faint: #444; --ground: #fff; --edge: #bbb; --accent: #0072b2;
   --second: #d55e00; --tint: 0, 114, 178; } section, .plot, tr { break-inside: avoid; }
-  .scroll > svg { max-height: 195mm; } /* a nomogram and its list on one page */
+  .sheet svg { max-height: var(--tall); } /* a nomogram and its list on one page */
   body { font-size: 10.5px; padding: 0; } * { print-color-adjust: exact; } }
 """
 

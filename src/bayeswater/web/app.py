@@ -26,7 +26,7 @@ from bayeswater.web.plain import Download, QuestionError, as_json
 from bayeswater.web.safety import Access, Guard
 
 if TYPE_CHECKING:
-    from bayeswater.web.subjects import Subject
+    from bayeswater.web.network_subjects import Subject
     from bayeswater.web.views import Answer
 
 KINDS = {

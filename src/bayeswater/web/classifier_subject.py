@@ -13,8 +13,8 @@ from bayeswater.models.streaming.answering import cell_names
 from bayeswater.records import record
 from bayeswater.typing import Array
 from bayeswater.web.fields import Field, fields_of
+from bayeswater.web.network_subjects import Subject
 from bayeswater.web.plain import written
-from bayeswater.web.subjects import Subject
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,7 +15,7 @@ from bayeswater.markup import html_table
 from bayeswater.phrases import Language, translated
 
 if TYPE_CHECKING:
-    from bayeswater.web.subjects import Subject
+    from bayeswater.web.network_subjects import Subject
 
 LANGUAGES = ("en", "zh")
 

@@ -34,9 +34,9 @@ from bayeswater.web.network_answers import (
     without,
 )
 from bayeswater.web.network_parts import part_asked, subgraph
+from bayeswater.web.network_subjects import MixedSubject
 from bayeswater.web.network_variants import items_of, node_of, shares_of
 from bayeswater.web.plain import QuestionError, number_of, place_of, text_of
-from bayeswater.web.subjects import MixedSubject
 
 CURVE_PLACES = 64
 """Places at which a density is drawn."""

@@ -26,9 +26,9 @@ from bayeswater.structure.separation import Trail, active_trail, blocked_trail
 from bayeswater.typing import Array
 from bayeswater.web.network_drawing import Drawn, drawn
 from bayeswater.web.network_parts import MANY_NODES, Part, part_asked, start_of, subgraph
+from bayeswater.web.network_subjects import NetworkSubject
 from bayeswater.web.network_variants import Known, known_of, node_of
 from bayeswater.web.plain import QuestionError, as_json, number_of, place_of, text_of, written
-from bayeswater.web.subjects import NetworkSubject
 
 ARC_SECONDS = 2.0
 """Time for the information of arcs; those that are left then have none."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from bayeswater.web.subjects import MixedSubject, Subject
+from bayeswater.web.network_subjects import MixedSubject, Subject
 
 Answer = Callable[[Any, Mapping[str, Any]], Any]
 

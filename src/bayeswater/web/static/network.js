@@ -338,7 +338,7 @@ export function mount(root, app) {
     const fixed = all.numbers.size > 0; // tables of such a network are to be read
     const rows = found.rows.map(({ row, given, p, ...law }) => el("tr", { class: edits.some(([other, own]) => other === node && own === row) ? "edited" : null },
       given.map((code, k) => el("th", { scope: "row" }, stateOf(found.parents[k], code))),
-      isNumber(node) ? el("td", {}, lawOf(law)) : p.map((value, code) => el("td", {}, el("input", { type: "number", disabled: fixed, min: 0, max: 1, step: "any", class: "tiny", value: Number(value.toPrecision(6)),
+      isNumber(node) ? el("td", {}, lawOf(law)) : p.map((value, code) => el("td", {}, el("input", { type: "number", disabled: fixed, min: 0, max: 1, step: "any", class: "tiny", title: value, value: Number(value.toPrecision(4)),
         "aria-label": t("net_cell", { row: [...given.map((own, k) => `${shortened(all.names[found.parents[k]], 20)} = ${shortened(all.states[found.parents[k]][own], 20)}`), shortened(all.states[node][code], 20)].join(", ") }),
         onchange: (event) => changed(node, row, code, event.target) })))));
     const pages = found.n_rows > found.n_shown ? el("p", { class: "actions" },
