@@ -1,11 +1,13 @@
 """Small models of every kind that can be exported, and rows with holes and cells that no row had."""
 
 from functools import cache
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 
 import bayeswater as bw
+from bayeswater.decision import word_weights
 
 N = 150
 HOSTILE = "a\"b'c`d]\\</script><!-- ;--\n*/ %s $x{ 名前"
@@ -141,6 +143,12 @@ def _without_last_class(model):
     return model.fit(X, y).forget(X[gone], y[gone])
 
 
+def _read_by(make, *changes):
+    """Learn weights of words with changes of how they are read, whatever held-out rows say."""
+    with patch.object(word_weights, "READINGS", tuple((change, -np.inf) for change in changes)):
+        return make()
+
+
 MAKERS = {
     "NaiveBayes": lambda: bw.NaiveBayes(columns=MIXED).fit(*table()),
     "NaiveBayes, calibrated": lambda: bw.NaiveBayes(columns=MIXED, calibrate=True).fit(*table()),
@@ -176,6 +184,7 @@ MAKERS = {
         table()[0][[HOSTILE, "flag"]], table()[1]
     ),
     "MultinomialNB, weights": lambda: bw.MultinomialNB(weights="learned").fit(*counts()),
+    "MultinomialNB, weights by root": lambda: _read_by(MAKERS["MultinomialNB, weights"], {"by_root": True}),
     "GaussianClassifier": lambda: bw.GaussianClassifier().fit(*_whole()),
     "GaussianClassifier, shared": lambda: bw.GaussianClassifier(covariance="shared").fit(*_whole()),
     "GaussianClassifier, diagonal": lambda: bw.GaussianClassifier(covariance="diagonal").fit(*_whole()),
@@ -192,10 +201,18 @@ MAKERS = {
     "NaiveBayes, dates": lambda: bw.NaiveBayes().fit(*dated()),
     "NaiveBayes, words": lambda: bw.NaiveBayes(columns={"line": "multinomial"}).fit(*texts()),
     "NaiveBayes, weighed words": lambda: bw.NaiveBayes(weights="learned").fit(*texts()),
+    "NaiveBayes, weighed words by root, no pairs": lambda: _read_by(
+        MAKERS["NaiveBayes, weighed words"], {"amount": "counts"}, {"by_root": True}, {"alone": True}
+    ),
     "NaiveBayes, marks": lambda: bw.NaiveBayes(columns={"line": "marks"}, calibrate=True).fit(*texts()),
 }
 KINDS = tuple(MAKERS)
-OF_TEXT = ("NaiveBayes, words", "NaiveBayes, weighed words", "NaiveBayes, marks")
+OF_TEXT = (
+    "NaiveBayes, words",
+    "NaiveBayes, weighed words",
+    "NaiveBayes, weighed words by root, no pairs",
+    "NaiveBayes, marks",
+)
 
 fitted = cache(lambda kind: MAKERS[kind]())
 

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer
 
-from bayeswater import MultinomialNB, NaiveBayes, load, save
+from bayeswater import MultinomialNB, NaiveBayes, TextAnalyser, load, save
+from bayeswater.data.matrix import SparseMatrix
+from bayeswater.decision import word_weights
 from bayeswater.decision.calibration_maps import Temperature
-from bayeswater.decision.word_weights import FOLDS
+from bayeswater.decision.word_weights import FOLDS, WordReading
 from bayeswater.errors import ParameterError
 from bayeswater.families.words.weighed_words import counted_words, folds_of_texts
 
@@ -167,6 +170,73 @@ def test_forgetting_marks_weights_as_stale_and_refresh_is_a_fit_of_the_rest(fitt
     assert np.isfinite(grown.predict_proba(X)).all()
     assert grown.predict_proba(X).shape == (N, 3)
     assert (fitted + again).word_weights_["note"].is_stale
+
+
+OTHER_WAYS = ({"amount": "counts", "by_root": True}, {"alone": True})
+
+
+@pytest.mark.parametrize("change", OTHER_WAYS, ids=["by the root", "no pairs"])
+def test_every_way_to_read_words_keeps_the_laws(
+    change: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    X, y = texts()
+    X = only_text(X)
+    monkeypatch.setattr(word_weights, "READINGS", ((change, -np.inf),))
+    model = weighed(X, y)
+    assert model.word_weights_["note"].reading == WordReading(**change)
+    test_a_row_left_out_is_unknown_to_its_machine_and_its_ratios(model)
+    proba = model.predict_log_proba(X)
+    save(model, tmp_path / "words.bayes")
+    assert (load(tmp_path / "words.bayes").predict_log_proba(X) == proba).all()
+    told = model.explain(X)
+    at, (a, b) = np.arange(N), (told._verdicts.chosen, told._verdicts.against)
+    np.testing.assert_allclose(told.intercept + told.contributions.sum(axis=1), proba[at, a] - proba[at, b], atol=1e-9)
+    block, text = model._term_joint().groups["words note"], model._table(X.slice(1, 1)).groups["words note"]
+    codes, gains = block.word_gains(text.counts, 0)
+    for code, gain in zip(codes.tolist(), gains, strict=True):  # what the text says without one of its words
+        left = text.counts.to_dense()
+        left[0, code] = 0
+        words = csr_array(left)
+        without = replace(text, counts=SparseMatrix(words.indptr, words.indices, words.data, left.shape[1]))
+        np.testing.assert_allclose(block.terms(text)[0, 0] - gain, block.terms(without)[0, 0], atol=1e-9)
+
+
+def test_rows_choose_between_pairs_and_words_alone_and_the_user_is_followed() -> None:
+    rng = np.random.default_rng(1)
+    y, told = rng.integers(0, 2, 600), rng.integers(0, 60, (600, 5))
+    said = np.where(rng.random(told.shape) < 0.3, told + 60 * y[:, None], told)  # words tell, and pairs seldom repeat
+    X = pa.table({"note": [" ".join(f"w{j}" for j in row) for row in said]})
+    assert weighed(X, y).word_weights_["note"].reading.alone
+    assert "no pairs" in str(weighed(X, y).word_weights_["note"])
+    given = NaiveBayes(
+        weights="learned", columns={"note": {"family": "text", "analyser": TextAnalyser(pairs=True)}}
+    ).fit(X, y)
+    assert not given.word_weights_["note"].reading.alone
+    X, y = texts(5, 400)
+    assert not weighed(only_text(X), y).word_weights_["note"].reading.alone
+
+
+def test_rows_choose_how_far_long_texts_say_more() -> None:
+    rng = np.random.default_rng(0)
+    y, note = rng.integers(0, 2, 1000), []
+    for k in y:  # one word in five tells, in texts of one to a hundred words
+        n_words = int(100 ** rng.random())
+        words = rng.integers(0, 1000, n_words)
+        note.append(" ".join(f"w{j}" for j in np.where(rng.random(n_words) < 0.2, words + 1000 * (k + 1), words)))
+    X = pa.table({"note": note})
+    model = weighed(X, y)
+    assert model.word_weights_["note"].reading.by_root
+    assert "by the root of the length" in str(model.word_weights_["note"])
+
+
+def test_cells_of_zero_in_a_matrix_of_the_user_stay_where_they_are() -> None:
+    X, y = counts()
+    X = X.astype(np.float64)
+    X.data[::3] = 0.0
+    before = X.copy()
+    model = MultinomialNB(weights="learned").fit(X, y)
+    assert (X.indices == before.indices).all()
+    np.testing.assert_allclose(model.predict_proba(X.toarray()), model.predict_proba(X), atol=1e-12)
 
 
 def test_a_file_holds_the_weights_of_words(mixed: NaiveBayes, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 Naive Bayes adds log P(word | k) for each word, and words that go together count twice. The sum stays, and each word and
 class has a weight w_jk:
 
-    x_j   = 1 (marks) or log(1 + count), for the words of the text, scaled to length 1: long texts do not shout
+    x_j   = 1 (marks) or log(1 + count), for the words of the text, by their length or its root: long texts do not shout
     r_jk  = log P(word j | k) - log P(word j | all other classes), off the sums
     S_k   = b_k + sum over words of x_j w_jk r_jk
     log P(k | text) ~ slope S_k + shift_k
@@ -14,12 +14,14 @@ weights are drawn towards their mean size, with which all words count alike, as 
 
 A machine overfits the rows it was learned from. So rows are divided into folds, by a hash of their words, and
 those of a fold are scored by a machine, and by log-ratios, that the others give. From these scores come the slope and
-the shifts, of the least log-loss, the reading, marks or counts, and how far weights are drawn, whichever tells held-out
-rows better. The machines of the folds are kept, so that rows can be left out afterwards.
+the shifts, of the least log-loss, and whatever tells held-out rows better: the reading (marks or counts, by the length
+or its root, pairs of words or words alone), by the first fold, and how far weights are drawn. The machines of the folds
+are kept, so that rows can be left out afterwards.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -27,7 +29,6 @@ from scipy.sparse import csr_array
 
 from bayeswater.decision.convex import Evaluation, minimise
 from bayeswater.decision.scores import span
-from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.word_machine import squared_hinge_machine
 from bayeswater.records import record
 from bayeswater.typing import Array
@@ -42,8 +43,25 @@ ALPHA = 0.5
 COST = 0.5
 """What a row on the wrong side of a machine costs."""
 
+READINGS: tuple[tuple[dict[str, Any], float], ...] = (
+    ({"amount": COUNTS}, 0),
+    ({"by_root": True}, 1),
+    ({"alone": True}, 1),
+)
+"""What is changed of a reading, one after the other, and by how many standard errors it has to tell rows better.
+
+Nearly all texts are told better with pairs, the more so the more rows there are, and by their length: what a part of
+the rows says against that has to be more than noise.
+"""
+
 SHARES = (1.0, 0.5, 0.25, 0.15, 0.1, 0.05, 0.0)
 """What may be left of the differences between weights."""
+
+
+def cells_kept(words: csr_array, kept: Array) -> csr_array:
+    """Leave cells out that are not kept; the arrays of the matrix, which others may hold, stay."""
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return csr_array((words.data[kept], words.indices[kept], before[words.indptr]), shape=words.shape)
 
 
 @record
@@ -68,6 +86,10 @@ class TextRows:
             self, words=self.words[rows], codes=self.codes[rows], weight=self.weight[rows], fold=self.fold[rows]
         )
 
+    def only(self, used: Array) -> "TextRows":
+        """Leave out words that are not used (n_words,)."""
+        return replace(self, words=cells_kept(self.words, used[self.words.indices]))
+
     def known_words(self, left: Array) -> csr_array:
         """Give the words that rows of other folds have, by what is `left` without each fold: (n_folds, n_words).
 
@@ -89,6 +111,36 @@ class TextRows:
 
 
 @record
+class WordReading:
+    """How the words of a text become the numbers that machines are given.
+
+    `amount` is marks or counts; rows are divided by their length or, `by_root`, by its root, so that long texts say
+    more; `alone` leaves pairs of words out, and of scripts without blanks three characters.
+    """
+
+    amount: str = MARKS
+    by_root: bool = False
+    alone: bool = False
+
+    def scaled(self, words: csr_array) -> csr_array:
+        """Give the numbers of rows (n_rows, n_words); one without a word stays empty.
+
+        >>> WordReading().scaled(csr_array(np.array([[3.0, 0.0, 1.0]]))).toarray().round(3)
+        array([[0.707, 0.   , 0.707]])
+        """
+        data = (words.data > 0).astype(np.float64) if self.amount == MARKS else np.log1p(words.data)
+        row = np.repeat(np.arange(words.shape[0]), np.diff(words.indptr))
+        length = np.sqrt(np.bincount(row, weights=data**2, minlength=words.shape[0]))
+        if self.by_root:
+            length = np.sqrt(length)
+        data = data / np.where(length > 0, length, 1.0)[row]
+        return csr_array((data, words.indices, words.indptr), shape=words.shape)
+
+    def __str__(self) -> str:
+        return ", ".join([self.amount, *["by the root of the length"] * self.by_root, *["no pairs"] * self.alone])
+
+
+@record
 class Machine:
     """Weights (n_classes, n_words) of the log-ratios, and intercepts (n_classes,)."""
 
@@ -101,9 +153,11 @@ class Machine:
         n_classes, n_words = ratios.shape
         found, intercept = np.zeros((n_classes, n_words), dtype=np.float32), np.zeros(n_classes)
         indptr, indices = scaled.indptr, scaled.indices
+        usual = float(scaled.data @ scaled.data) / max(1, len(codes))  # length of a row, squared
+        cost = COST * weight / (usual or 1.0)
         for k in [1] if n_classes == 2 else range(n_classes):
             data, sign = scaled.data * ratios[k][indices], np.where(codes == k, 1.0, -1.0)
-            found[k], intercept[k] = squared_hinge_machine(indptr, indices, data, sign, COST * weight, n_words)
+            found[k], intercept[k] = squared_hinge_machine(indptr, indices, data, sign, cost, n_words)
         if n_classes == 2:  # the log-ratios of one class are those of the other with the other sign
             found[:] = found[1] / 2
             intercept[:] = -intercept[1] / 2, intercept[1] / 2
@@ -131,7 +185,7 @@ class TextWeights:
     `log_loss` and `accuracy` are of rows that were held out; `is_marked` says what the sums count, as in `TextRows`.
     """
 
-    reading: str
+    reading: WordReading
     machine: Machine
     folds: tuple[Machine, ...]  # of each fold, learned from the others
     slope: float
@@ -144,14 +198,24 @@ class TextWeights:
     is_marked: bool = True
 
     @classmethod
-    def fit(cls, rows: TextRows, sums: Array, log_prior: Array) -> Self:
-        """Learn from texts, the sums (n_classes, n_words) of all rows, and the class prior that belongs to them."""
+    def fit(cls, rows: TextRows, sums: Array, log_prior: Array, stands_alone: Array | None = None) -> Self:
+        """Learn from texts, the sums (n_classes, n_words) of all rows, and the class prior that belongs to them.
+
+        Of words that are not all of one kind, those that stand alone (n_words,) may be the only ones that count.
+        """
         rows = rows.take(np.flatnonzero((np.diff(rows.words.indptr) > 0) & (rows.weight > 0)))
         taken = [rows.take(np.flatnonzero(rows.fold == fold)).sums(len(sums)) for fold in range(FOLDS)]
         ratios = [log_ratios(np.maximum(sums - own, 0.0)) for own in taken]
         known = rows.known_words(np.stack([(sums - own).sum(axis=0) for own in taken]))
-        first = {reading: _HeldOut.of(rows, known, reading, ratios, folds=1) for reading in (MARKS, COUNTS)}
-        best = min(first.values(), key=lambda found: found.log_loss)
+        best = _HeldOut.of(rows, known, WordReading(), ratios, folds=1)
+        for change, n_errors in READINGS:
+            reading, own, own_known = replace(best.reading, **change), rows, known
+            if reading.alone:
+                if stands_alone is None or stands_alone.all():
+                    continue
+                own, own_known = rows.only(stands_alone), replace(rows, words=known).only(stands_alone).words
+            other = _HeldOut.of(own, own_known, reading, ratios, folds=1)
+            best = other if other.is_better_than(best, n_errors) else best
         found, share, size = best.going_on(rows, ratios).drawn(rows, ratios)
         slope, shift = found.slope_and_shift()
         machine = Machine.fit(found.scaled, rows.codes, rows.weight, log_ratios(sums)).drawn(share, size)
@@ -223,24 +287,11 @@ def log_ratios(sums: Array) -> Array:
     return np.log(own) - np.log(others) - total
 
 
-def scaled_rows(words: Any, reading: str) -> csr_array:
-    """Give marks or logarithms of counts (n_rows, n_words), each row of length 1; one without a word stays empty.
-
-    >>> scaled_rows(csr_array(np.array([[3.0, 0.0, 1.0]])), MARKS).toarray().round(3)
-    array([[0.707, 0.   , 0.707]])
-    """
-    data = (words.data > 0).astype(np.float64) if reading == MARKS else np.log1p(words.data)
-    row = np.repeat(np.arange(words.shape[0]), np.diff(words.indptr))
-    length = np.sqrt(np.bincount(row, weights=data**2, minlength=words.shape[0]))
-    data = data / np.where(length > 0, length, 1.0)[row]
-    return csr_array((data, words.indices, words.indptr), shape=words.shape)
-
-
 @record
 class _HeldOut:
     """Scores (n_rows, n_classes) of the rows of some folds, each by the machine of the others."""
 
-    reading: str
+    reading: WordReading
     scaled: csr_array  # rows to learn from
     judged: csr_array  # the same, without words that are new to the machine of the other folds
     machines: tuple[Machine, ...]
@@ -249,10 +300,12 @@ class _HeldOut:
     weight: Array  # (n_rows,), 0 for rows of the other folds
 
     @classmethod
-    def of(cls, rows: TextRows, known: csr_array, reading: str, ratios: list[Array], *, folds: int) -> "_HeldOut":
+    def of(
+        cls, rows: TextRows, known: csr_array, reading: WordReading, ratios: list[Array], *, folds: int
+    ) -> "_HeldOut":
         """Score the first folds."""
         scores = np.zeros((len(rows), len(ratios[0])))
-        scaled = scaled_rows(rows.words, reading), scaled_rows(known, reading)
+        scaled = reading.scaled(rows.words), reading.scaled(known)
         empty = cls(reading, *scaled, (), scores, rows.codes, np.zeros(len(rows)))
         return empty.going_on(rows, ratios[:folds])
 
@@ -283,21 +336,34 @@ class _HeldOut:
         machines = tuple(machine.drawn(share, size) for machine in self.machines)
         return replace(drawn[share], machines=machines), share, size
 
-    @property
+    @cached_property
     def log_loss(self) -> float:
         """Mean log-loss by the best slope and shifts."""
         if not self.weight.any():
             return 0.0
-        return float(np.average(-self._log_proba()[np.arange(len(self.codes)), self.codes], weights=self.weight))
+        own = self._log_proba[self.codes, np.arange(len(self.codes))]
+        return float(np.average(-own, weights=self.weight))
+
+    def is_better_than(self, other: "_HeldOut", n_errors: float) -> bool:
+        """Tell whether the same rows are told better, by more than so many standard errors of the difference."""
+        if not self.weight.any():
+            return False
+        place = self.codes, np.arange(len(self.codes))
+        gain = self._log_proba[place] - other._log_proba[place]
+        mean = np.average(gain, weights=self.weight)
+        variance = np.average((gain - mean) ** 2, weights=self.weight)
+        return bool(mean > n_errors * np.sqrt(variance / self.weight.sum()))
 
     @property
     def accuracy(self) -> float:
         """Share of rows whose class is predicted."""
-        return float(np.average(self._log_proba().argmax(axis=1) == self.codes, weights=self.weight))
+        return float(np.average(self._log_proba.argmax(axis=0) == self.codes, weights=self.weight))
 
+    @cached_property
     def _log_proba(self) -> Array:
+        """Log-probabilities by the best slope and shifts: (n_classes, n_rows)."""
         slope, shift = self.slope_and_shift()
-        return log_shares(slope * self.scores + shift, use_loop=False)
+        return _log_shares(slope * self.scores.T + shift[:, None])
 
     def slope_and_shift(self) -> tuple[float, Array]:
         """Find those of the least log-loss, with one more row of an unknown class: no record is taken to be perfect.
@@ -305,27 +371,36 @@ class _HeldOut:
         Shifts are standard normal beforehand.
         """
         scored = self.weight > 0
-        scores, codes, weight = self.scores[scored], self.codes[scored], self.weight[scored]
-        n_classes, total = scores.shape[1], float(weight.sum())
+        scores, codes, weight = np.ascontiguousarray(self.scores[scored].T), self.codes[scored], self.weight[scored]
+        n_classes, total = len(scores), float(weight.sum())
         if not total:
             return 1.0, np.zeros(n_classes)
         share, unknown = weight / total, 1 / (total + 1)
         aim = np.full(scores.shape, unknown / n_classes)
-        aim[np.arange(len(codes)), codes] += 1 - unknown
+        aim[codes, np.arange(len(codes))] += 1 - unknown
+        aim *= share
 
         def evaluate(parameters: Array) -> Evaluation:
             slope, shift = parameters[0], parameters[1:]
-            log_proba = log_shares(slope * scores + shift, use_loop=False)
+            log_proba = _log_shares(slope * scores + shift[:, None])
             p = np.exp(log_proba)
-            value = -share @ (aim * log_proba).sum(axis=1) + shift @ shift / (2 * total)
-            away, mean = share[:, None] * (p - aim), (p * scores).sum(axis=1)
-            gradient = np.append((away * scores).sum(), away.sum(axis=0) + shift / total)
+            weighted = p * share
+            value = -np.vdot(aim, log_proba) + shift @ shift / (2 * total)
+            away, by_score = weighted - aim, weighted * scores
+            mean = by_score.sum(axis=0)
+            gradient = np.append(np.vdot(away, scores), away.sum(axis=1) + shift / total)
             hessian = np.empty((n_classes + 1, n_classes + 1))
-            hessian[0, 0] = share @ ((p * scores**2).sum(axis=1) - mean**2)
-            hessian[0, 1:] = hessian[1:, 0] = share @ (p * (scores - mean[:, None]))
-            weighted = share[:, None] * p
-            hessian[1:, 1:] = np.diag(weighted.sum(axis=0) + 1 / total) - weighted.T @ p
+            hessian[0, 0] = np.vdot(by_score, scores) - (p * scores).sum(axis=0) @ mean
+            hessian[0, 1:] = hessian[1:, 0] = by_score.sum(axis=1) - p @ mean
+            hessian[1:, 1:] = np.diag(weighted.sum(axis=1) + 1 / total) - weighted @ p.T
             return float(value), gradient, hessian
 
         found = minimise(evaluate, np.append(1.0, np.zeros(n_classes)))
         return max(float(found[0]), 0.0), found[1:]
+
+
+def _log_shares(scores: Array) -> Array:
+    """Normalise logarithms (n_classes, n_rows), in place, so that what they stand for sums to one in each row."""
+    scores -= scores.max(axis=0)
+    scores -= np.log(np.exp(scores).sum(axis=0))
+    return scores

@@ -42,6 +42,7 @@ from bayeswater.families.gaussian import normal_formula
 from bayeswater.families.numbers import IN_SECONDS
 from bayeswater.families.registry import families_of
 from bayeswater.families.states import state_form
+from bayeswater.families.words.weighed_words import WeighedWordBlock
 from bayeswater.inference.dependence import Dependence
 from bayeswater.inference.forest import Forest
 from bayeswater.inference.formula import (
@@ -133,8 +134,10 @@ def _of_naive_bayes(model: NaiveBayes, joint: MixedJoint) -> ScoringForm:
     found: list[tuple[ScoredField, Cell, Formula, str]] = []
     for key, family in families_of(plan).items():
         for j, column in enumerate(family.columns):
-            formula = groups[key].formula(j)
-            found.append((*_read_off(column, family.cell_form(sums.groups[key], j), formula), formula, column.name))
+            formula, form = groups[key].formula(j), family.cell_form(sums.groups[key], j)
+            if isinstance(form, WordForm) and isinstance(groups[key], WeighedWordBlock):
+                form = groups[key].known_form(form)
+            found.append((*_read_off(column, form, formula), formula, column.name))
     order = {name: place for place, name in enumerate(plan.sources)}
     found.sort(key=lambda one: order[one[0].name])
     terms = [ColumnTerm(place, _laid_out(one[2])) for place, one in enumerate(found)]

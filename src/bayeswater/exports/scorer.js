@@ -141,7 +141,8 @@ const FORMULAS = {
   },
   ScaledWords(f, counts) {
     const amounts = [...counts].map(([code, count]) => [code, f.is_marked ? 1 : Math.log1p(count)]);
-    const length = Math.sqrt(sum(amounts.map(([, amount]) => amount * amount)));
+    let length = Math.sqrt(sum(amounts.map(([, amount]) => amount * amount)));
+    if (f.by_root) length = Math.sqrt(length);
     if (!length) return f.intercept.map(() => 0);
     let total = f.intercept;
     for (const [code, amount] of amounts) total = total.map((t, k) => t + (amount / length) * f.weights[code][k]);

@@ -203,6 +203,7 @@ def _words(f: Any, counts: Any) -> Any:
 def _scaled(f: Any, counts: Any) -> Any:
     amounts = {code: 1.0 if f["is_marked"] else math.log1p(count) for code, count in counts.items()}
     length = math.sqrt(sum(amount * amount for amount in amounts.values()))
+    length = math.sqrt(length) if f["by_root"] else length
     if not length:
         return [0.0] * len(f["intercept"])
     total = list(f["intercept"])

@@ -131,12 +131,14 @@ class WordWeights:
 class ScaledWords:
     """What each word adds (n_words, n_classes) in a text of length 1, and any text with a known word: (n_classes,).
 
-    A word is a mark, or (not `is_marked`) the logarithm of 1 + its count; together they are scaled to length 1.
+    A word is a mark, or (not `is_marked`) the logarithm of 1 + its count; all are divided by their length together or,
+    `by_root`, by its root.
     """
 
     weights: Array
     intercept: Array
     is_marked: bool
+    by_root: bool = False
 
 
 Formula = Lookup | Distance | Weights | Circle | WordWeights | ScaledWords

@@ -17,6 +17,9 @@ from bayeswater.kernels.compiling import compiled, worth_compiling
 from bayeswater.typing import Array
 
 MOST_PASSES = 20
+PLAIN_COST = 10
+"""Cells that NumPy answers for while plain Python takes one, about."""
+
 LARGEST_SLOPE = 0.05
 """Slope of the dual at which the search ends; the margin of a row is 1."""
 
@@ -40,7 +43,7 @@ def squared_hinge_machine(
     >>> weight.round(1), round(intercept, 1)
     (array([ 1., -1.]), 0.0)
     """
-    if not worth_compiling(len(data) * MOST_PASSES):
+    if not worth_compiling(len(data) * MOST_PASSES * PLAIN_COST):
         return _by_rows(indptr, indices, data, sign, cost, n_columns)
     weight = np.zeros(n_columns)
     intercept = _machine_loop(indptr, indices, data, sign, cost, weight, FIRST_BITS, MOST_PASSES, LARGEST_SLOPE)

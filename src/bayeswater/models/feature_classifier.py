@@ -19,7 +19,6 @@ from bayeswater.data.reading.matrix_reading import looks_good, read_matrix, requ
 from bayeswater.data.reading.text import TextTable
 from bayeswater.data.variable import Variable
 from bayeswater.decision.next_best import NextBest
-from bayeswater.decision.word_weights import scaled_rows
 from bayeswater.errors import ParameterError
 from bayeswater.explain.explaining import explained_features
 from bayeswater.explain.explanations import Explanations
@@ -264,16 +263,17 @@ class WeighedFeatureJoint:
 
 @record
 class WeighedFeatureTerms(FeatureTerms):
-    """What features add to each class in rows of length 1; what any row adds is shared by x_j^2, whose sum is 1."""
+    """What features add to each class in rows by their length; what any row adds is shared by x_j^2."""
 
     block: WeighedWordBlock | None = None
 
     def terms(self, cells: Array | SparseMatrix) -> Array:
         """What each cell of some rows adds to each class: (n_rows, n_features, n_classes)."""
         assert self.block is not None
-        learned = self.block.weights
-        x = scaled_rows(counted_words(as_text(cells).counts), learned.reading).toarray()[:, :, None]
-        found: Array = x * self.weight + x**2 * learned.constant
+        x = self.block.scaled(as_text(cells).counts).toarray()[:, :, None]
+        square = x**2
+        share = square / np.maximum(square.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        found: Array = x * self.weight + share * self.block.weights.constant
         return found
 
 

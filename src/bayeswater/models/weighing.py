@@ -10,7 +10,7 @@ Weights are fixed by a fit. Rows that are added, merged or forgotten move the su
 trace of the rows they were learned from: they are marked as stale, until `refresh` learns them again.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -187,6 +187,11 @@ class WeighsTerms(Base):
         groups = getattr(sums.columns, "groups", {})
         return {key: group for key, group in groups.items() if isinstance(group, TextSums)}
 
+    @property
+    def _open_texts(self) -> Collection[str]:
+        """Name the texts whose words were not set: weights may leave pairs of words out."""
+        return ()
+
     def _texts_of(self, X: Any) -> Mapping[str, TextTable]:
         """Read the texts of some rows, by their group."""
         rows, tables = self._texts_of_fit
@@ -254,7 +259,7 @@ class WeighsTerms(Base):
         if not sums or len(self.classes_) < 2:
             return
         review = yield from reviewed(self._word_review_of)
-        self.word_weights_ = review.learned(sums, self._priors().counted, is_marked=self._marks_words)
+        self.word_weights_ = review.learned(sums, self._priors().counted, self._open_texts, is_marked=self._marks_words)
         for model in models:
             model.word_weights_ = self.word_weights_
 

@@ -4,7 +4,7 @@ A pass over the rows gives the words of all, of kinds of equal rows those of lea
 division into pieces do not matter, and memory is bounded. How many different words there are is known by then.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from bayeswater.data.reading.text import TextTable
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows
 from bayeswater.decision.word_weights import TextRows, TextWeights
-from bayeswater.families.words.weighed_words import counted_words, folds_of_texts
+from bayeswater.families.words.weighed_words import counted_words, folds_of_texts, stand_alone
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.models.calibrating import row_keys
@@ -71,14 +71,17 @@ class WordReview:
         """Give what weights are learned from."""
         return self
 
-    def learned(self, sums: Mapping[str, TextSums], log_prior: Array, *, is_marked: bool) -> dict[str, TextWeights]:
-        """Learn the weights of the words of each text."""
+    def learned(
+        self, sums: Mapping[str, TextSums], log_prior: Array, open_texts: Collection[str], *, is_marked: bool
+    ) -> dict[str, TextWeights]:
+        """Learn the weights of the words of each text; pairs of words may be left out of those that are open."""
         found = {}
         with one_blas_thread():
             for name, words in self.texts.items():
                 fold = folds_of_texts(words, self.vocabularies[name])
                 rows = TextRows(words, self.codes, self.weight, fold, is_marked)
-                found[sums[name].name] = TextWeights.fit(rows, sums[name].present, log_prior)
+                alone = stand_alone(self.vocabularies[name]) if sums[name].name in open_texts else None
+                found[sums[name].name] = TextWeights.fit(rows, sums[name].present, log_prior, alone)
         return found
 
 

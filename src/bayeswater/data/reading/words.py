@@ -43,6 +43,7 @@ UNSPACED = (
 """Characters of scripts without blanks between words, as a character class; Korean has blanks."""
 
 UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
+THREE_TOGETHER = re.compile(f"[{UNSPACED}]{{3}}")
 ASCII_RUN = re.compile(r"\w+", re.ASCII)
 """A run of a text without marks, which is found in a fraction of the time."""
 PIECES = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")

@@ -254,7 +254,7 @@ def _features(source: CSource, term: FeaturesTerm, place: int) -> None:
   double length = 0;
   for (int j = 0; j < {n}; j++) v = {amount}, length += v * v;
   if (length > 0) {{
-    length = sqrt(length);
+    length = {"sqrt(sqrt(length))" if f.by_root else "sqrt(length)"};
     for (int k = 0; k < N_CLASSES; k++) score[k] += any_feature[k];
     for (int j = 0; j < {n}; j++)
       if ((v = {amount}) != 0)

@@ -51,13 +51,14 @@ def _column(graph: Graph, term: ColumnTerm, cells: list[str]) -> str:
 
 
 def _features(graph: Graph, term: FeaturesTerm, cells: list[str]) -> str:
-    """Scale counts to length 1, as words of a text."""
+    """Scale counts by their length, as words of a text."""
     x, f = graph("Concat", *(cells[cell] for cell in term.cells), axis=1), term.formula
     if f.is_marked:
         amount = graph.cast(graph("Greater", x, np.array(0.0)), "DOUBLE")
     else:
         amount = graph("Log", graph("Add", x, np.array(1.0)))
     length = graph("Sqrt", graph.reduce("ReduceSum", graph("Mul", amount, amount), 1, keepdims=1))
+    length = graph("Sqrt", length) if f.by_root else length
     is_empty = graph("Equal", length, np.array(0.0))
     scaled = graph("Div", amount, graph("Where", is_empty, np.array(1.0), length))
     found = graph("Add", graph("MatMul", scaled, f.weights), f.intercept[None])

@@ -18,6 +18,7 @@ from bayeswater.exports.form import (
 from bayeswater.exports.sql.dialects import IMPOSSIBLE
 from bayeswater.exports.sql.query import Query
 from bayeswater.exports.sql.trees import tree_term
+from bayeswater.exports.sql.word_lists import length_of
 from bayeswater.inference.formula import Circle, Distance, Lookup, ScaledWords, Weights, WordWeights
 from bayeswater.typing import Array
 
@@ -84,13 +85,13 @@ def _formula(query: Query, f: Any, x: str, k: int) -> str:
 
 
 def _features_term(query: Query, term: FeaturesTerm) -> list[str]:
-    """Scale counts to length 1, as words of a text."""
+    """Scale counts by their length, as words of a text."""
     f, number = term.formula, query.number
     amount = number(1) if f.is_marked else f"LN({number(1)} + {{0}})"
     written = f"CASE WHEN {{0}} > 0 THEN {amount} ELSE {number(0)} END"
     amounts = {f"f{j}": written.format(query.codes[cell]) for j, cell in enumerate(term.cells)}
     query.step(amounts)
-    query.step({"length": f"SQRT({query.total([f'{name} * {name}' for name in amounts])})"})
+    query.step({"length": length_of(query.total([f"{name} * {name}" for name in amounts]), f)})
     found = []
     for k in query.classes:
         whole = query.total([f"f{j} * {number(weight)}" for j, weight in enumerate(f.weights[:, k])])

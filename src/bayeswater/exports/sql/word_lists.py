@@ -228,8 +228,8 @@ def _add_up(query: Query, place: int, words: str, form: TextForm, f: WordWeights
         return
     x = amount.format("d.c")
     sums = [f"SUM({x} * d.w{k})" for k in query.classes]
-    if is_scaled:
-        sums = [f"{one} / SQRT(SUM({x} * {x}))" for one in sums]
+    if isinstance(f, ScaledWords):
+        sums = [f"{one} / {length_of(f'SUM({x} * {x})', f)}" for one in sums]
     named = ", ".join(f"{one} AS h{place}_{k}" for k, one in enumerate(sums))
     weights = ", ".join(f"CAST(MAX(v.w{k}) AS {FLOATS[dialect.name]}) AS w{k}" for k in query.classes)
     names = ", ".join(["word", "code", *(f"w{k}" for k in query.classes)])
@@ -260,6 +260,11 @@ def _add_up(query: Query, place: int, words: str, form: TextForm, f: WordWeights
     query.step({}, [*kept, *(f"h{place}_{k}" for k in query.classes), f"y{place}"])
 
 
+def length_of(square: str, f: ScaledWords) -> str:
+    """Write what texts are scaled by: the root of the sum of squares, or once more its root."""
+    return f"SQRT(SQRT({square}))" if f.by_root else f"SQRT({square})"
+
+
 FLOATS = {"duckdb": "DOUBLE", "postgres": "double precision", "bigquery": "FLOAT64"}
 
 
@@ -283,7 +288,8 @@ def _add_up_lists(
     listed = [f"ARRAY({', '.join(number(weight) for weight in f.weights[:, k])})" for k in query.classes]
     sums = [f"AGGREGATE({own}, {number(0)}, (s, q) -> s + {x} * GET({one}, q))" for one in listed]
     if isinstance(f, ScaledWords):
-        length = f"NULLIF(SQRT(AGGREGATE({own}, {number(0)}, (s, q) -> s + {x} * {x})), {number(0)})"
+        square = f"AGGREGATE({own}, {number(0)}, (s, q) -> s + {x} * {x})"
+        length = f"NULLIF({length_of(square, f)}, {number(0)})"
         sums = [f"{one} / {length}" for one in sums]
     found = {f"h{place}_{k}": one for k, one in enumerate(sums)} | {f"y{place}": f"SIZE({own})"}
     query.step(found, _without(query, place))

@@ -2,13 +2,15 @@
 
     term of class k = slope * sum over words of x_j w_jk r_jk  +  what any text with a known word adds
 
-with x_j a mark or the logarithm of a count, scaled to length 1. The log-ratios r are read off the sums, as they are. A
-text without a known word says nothing. A row that is left out is taken out of the log-ratios, and scored by the machine
-that its fold had no part in.
+with x_j a mark or the logarithm of a count, by the length of the row or its root. The log-ratios r are read off the
+sums, as they are. A text without a known word says nothing. A row that is left out is taken out of the log-ratios, and
+scored by the machine that its fold had no part in.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
+from itertools import compress
 from typing import ClassVar
 
 import numpy as np
@@ -18,16 +20,16 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.reading.row_hashes import hashed, vocabulary_words
 from bayeswater.data.reading.text import TextTable
+from bayeswater.data.reading.words import THREE_TOGETHER
 from bayeswater.data.variable import Variable
-from bayeswater.decision.word_weights import ALPHA, FOLDS, MARKS, TextWeights, log_ratios, scaled_rows
+from bayeswater.decision.word_weights import ALPHA, FOLDS, MARKS, TextWeights, cells_kept, log_ratios
 from bayeswater.errors import ParameterError
 from bayeswater.estimate.features import complement_sums
 from bayeswater.families.family import ParameterDraws
 from bayeswater.families.view import ColumnView
-from bayeswater.families.words.draws import words_of
 from bayeswater.families.words.words import WordBlock, WordView
 from bayeswater.inference.drawing import Stage, log_gamma, stream
-from bayeswater.inference.formula import ScaledWords
+from bayeswater.inference.formula import ScaledWords, WordForm
 from bayeswater.inference.linear import Line
 from bayeswater.kernels.feature_sums import sparse_times_weights
 from bayeswater.records import record
@@ -39,9 +41,7 @@ def counted_words(counts: SparseMatrix) -> csr_array:
     first = counts.indptr[0]
     indices = counts.indices[first : counts.indptr[-1]]
     found = csr_array((counts.cells.astype(np.float64), indices, counts.indptr - first), shape=counts.shape)
-    if len(found.data) and not found.data.all():
-        found.eliminate_zeros()
-    return found
+    return found if found.data.all() else cells_kept(found, found.data != 0)
 
 
 def folds_of_texts(words: csr_array, vocabulary: Variable) -> Array:
@@ -50,6 +50,13 @@ def folds_of_texts(words: csr_array, vocabulary: Variable) -> Array:
     total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(word, dtype=np.uint64)])
     found: Array = (hashed(total[words.indptr[1:]] - total[words.indptr[:-1]]) % np.uint64(FOLDS)).astype(np.int64)
     return found
+
+
+def stand_alone(vocabulary: Variable) -> Array | None:
+    """Mark words that are no pairs, nor three characters of a script without blanks; None where they have no names."""
+    if vocabulary.is_coded:
+        return None
+    return np.array([not (" " in word or THREE_TOGETHER.fullmatch(word)) for word in vocabulary.states], dtype=bool)
 
 
 class WeighedWordView(WordView):
@@ -82,12 +89,24 @@ class WeighedWordBlock(WordBlock):
         """What each word adds to each class, in a text of that word alone: (n_words, n_classes)."""
         return self.weights.coefficients(log_ratios(self.sums.present))
 
+    @cached_property
+    def used(self) -> Array | None:
+        """Words that count (n_words,), where some do not."""
+        return stand_alone(self.sums.vocabulary) if self.weights.reading.alone else None
+
+    def _used(self, words: csr_array) -> csr_array:
+        """Leave out words that do not count."""
+        return words if self.used is None else cells_kept(words, self.used[words.indices])
+
+    def scaled(self, counts: SparseMatrix) -> csr_array:
+        """Give the numbers x_j of rows, of words that count."""
+        return self.weights.reading.scaled(self._used(counted_words(counts)))
+
     def likelihood(self, cells: TextTable, use_loop: bool) -> Array:
         """What some rows say of the classes: (n_rows, n_classes)."""
-        words = counted_words(cells.counts)
-        x = scaled_rows(words, self.weights.reading)
+        x = self.scaled(cells.counts)
         arguments = x.indptr, x.indices, x.data, self.coefficients, None
-        return _silent_without_words(sparse_times_weights(*arguments, use_loop=use_loop) + self.weights.constant, words)
+        return _silent_without_words(sparse_times_weights(*arguments, use_loop=use_loop) + self.weights.constant, x)
 
     def without(self, table: TextTable, labels: Labels, removed: Array) -> Callable[[slice, bool], Array]:
         """Give a function of some rows: what they say, each taken out of the log-ratios, and unknown to its machine."""
@@ -97,11 +116,12 @@ class WeighedWordBlock(WordBlock):
 
         def terms(rows: slice, use_loop: bool) -> Array:
             words = counted_words(table.counts.block(rows))
-            fold, x = folds_of_texts(words, table.vocabulary), scaled_rows(words, self.weights.reading)
-            own = labels.codes[rows]
-            row = np.repeat(np.arange(len(own)), np.diff(words.indptr))
+            fold, own = folds_of_texts(words, table.vocabulary), labels.codes[rows]
+            amount = np.ones(len(words.data)) if self.weights.is_marked else words.data
+            length = np.bincount(_row_of_words(words), weights=amount, minlength=len(own))
+            words = self._used(words)
+            row, x = _row_of_words(words), self.weights.reading.scaled(words)
             amount = np.ones(len(row)) if self.weights.is_marked else words.data
-            length = np.bincount(row, weights=amount, minlength=len(own))
             scores = np.zeros((len(own), n_classes))
             for k in range(n_classes):
                 taken = np.where(own == k, removed[rows], 0.0), np.where(own == k, 0.0, removed[rows])
@@ -118,11 +138,11 @@ class WeighedWordBlock(WordBlock):
 
     def is_known(self, cells: TextTable) -> Array:
         """Mark texts with a known word: (n_rows, 1)."""
-        return (np.diff(counted_words(cells.counts).indptr) > 0)[:, None]
+        return (np.diff(self._used(counted_words(cells.counts)).indptr) > 0)[:, None]
 
     def word_scores(self, counts: SparseMatrix, row: int) -> tuple[Array, Array, Array]:
         """Give the codes of the words of one row, what each adds (n_words, n_classes), and what any text adds."""
-        x = scaled_rows(counted_words(counts.block(slice(row, row + 1))), self.weights.reading)
+        x = self.scaled(counts.block(slice(row, row + 1)))
         n_classes = len(self.weights.shift)
         rest = self.weights.constant if len(x.indices) else np.zeros(n_classes)
         return x.indices, x.data[:, None] * self.coefficients[x.indices], rest
@@ -130,10 +150,10 @@ class WeighedWordBlock(WordBlock):
     def word_gains(self, counts: SparseMatrix, row: int) -> tuple[Array, Array]:
         """Codes of the words of one row, and what its term would lose without each: the others then weigh more."""
         codes, scores, rest = self.word_scores(counts, row)
-        _, values = words_of(counts, row)
-        square = np.ones(len(values)) if self.weights.reading == MARKS else np.log1p(values) ** 2
+        square = self.scaled(counts.block(slice(row, row + 1))).data ** 2
         total, left = scores.sum(axis=0), square.sum() - square
-        grown = np.sqrt(square.sum() / np.where(left > 0, left, np.inf))[:, None]
+        power = 0.25 if self.weights.reading.by_root else 0.5
+        grown = ((square.sum() / np.where(left > 0, left, np.inf)) ** power)[:, None]
         without = (total - scores) * grown + np.where((left > 0)[:, None], rest, 0.0)
         return codes, total + rest - without
 
@@ -147,7 +167,16 @@ class WeighedWordBlock(WordBlock):
 
     def formula(self, j: int) -> ScaledWords:  # type: ignore[override]
         """Say as plain data what words add."""
-        return ScaledWords(self.coefficients, self.weights.constant, self.weights.reading == MARKS)
+        reading, used = self.weights.reading, slice(None) if self.used is None else self.used
+        return ScaledWords(
+            self.coefficients[used], self.weights.constant, reading.amount == MARKS, by_root=reading.by_root
+        )
+
+    def known_form(self, form: WordForm) -> WordForm:
+        """Give the words of `formula`: those that count."""
+        if self.used is None or form.words is None or form.analyser is None:
+            return form
+        return WordForm(tuple(compress(form.words, self.used)), replace(form.analyser, pairs=False))
 
     def line(self, names: Sequence[str], model: str) -> Line:
         """Refuse: texts are scaled by their length."""
@@ -172,7 +201,7 @@ class WeighedWordDraws:
         for i in range(len(total)):
             codes, scores, rest = self.block.word_scores(cells.counts, i)
             total[i] += scores.sum(axis=0) + rest
-            x = scaled_rows(counted_words(cells.counts.block(slice(i, i + 1))), self.block.weights.reading).data
+            x = self.block.scaled(cells.counts.block(slice(i, i + 1))).data
             for code, amount in zip(codes.tolist(), x.tolist(), strict=True):
                 total[i] += amount * self._word(code)
 
@@ -186,6 +215,10 @@ class WeighedWordDraws:
         usual = np.log(shape) - np.log(np.maximum(shape.sum() - shape, ALPHA))
         weights = self.block.weights
         return weights.slope * weights.machine.weight[:, code] * (drawn - others - usual)
+
+
+def _row_of_words(words: csr_array) -> Array:
+    return np.repeat(np.arange(words.shape[0]), np.diff(words.indptr))
 
 
 def _silent_without_words(terms: Array, words: csr_array) -> Array:

@@ -17,7 +17,7 @@ import numpy as np
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.reading.text import TextTable
 from bayeswater.data.variable import Variable
-from bayeswater.decision.word_weights import COUNTS, FOLDS, MARKS, Machine, TextRows, TextWeights
+from bayeswater.decision.word_weights import COUNTS, FOLDS, MARKS, Machine, TextRows, TextWeights, WordReading
 from bayeswater.errors import StatisticsError
 from bayeswater.estimate.dirichlet import Prior
 from bayeswater.families.words.features import MultinomialColumns
@@ -127,7 +127,8 @@ class WordMember(KeptFields, Committee):
         return {
             "class_count": self.sums.class_count.count,
             **self.sums.columns.to_arrays(),
-            "is_counted": np.array([self.weights.reading == COUNTS], dtype=np.uint8),
+            "is_counted": np.array([self.weights.reading.amount == COUNTS], dtype=np.uint8),
+            "by_root": np.array([self.weights.reading.by_root], dtype=np.uint8),
             "weight": np.stack([machine.weight for machine in machines]),
             "intercept": np.stack([machine.intercept for machine in machines]),
             "slope": np.array([self.weights.slope]),
@@ -153,13 +154,14 @@ class WordMember(KeptFields, Committee):
 
 def _weights(arrays: Mapping[str, Array], shape: tuple[int, int]) -> TextWeights:
     """Read weights back; refuse what no fit gives."""
-    names = ("weight", "intercept", "slope", "shift", "log_prior", "is_counted")
-    weight, intercept, slope, shift, log_prior, is_counted = (np.asarray(arrays[name]) for name in names)
+    arrays = {"by_root": np.zeros(1, dtype=np.uint8), **arrays}  # earlier files have none
+    names = ("weight", "intercept", "slope", "shift", "log_prior", "is_counted", "by_root")
+    weight, intercept, slope, shift, log_prior, is_counted, by_root = (np.asarray(arrays[name]) for name in names)
     is_shaped = (
         weight.shape == (1 + FOLDS, *shape)
         and intercept.shape == (1 + FOLDS, shape[0])
         and shift.shape == log_prior.shape == shape[:1]
-        and slope.shape == is_counted.shape == (1,)
+        and slope.shape == is_counted.shape == by_root.shape == (1,)
     )
     if not is_shaped or weight.dtype != np.float32:
         raise StatisticsError("the weights of a family 'words' are not one for each word and class")
@@ -167,7 +169,7 @@ def _weights(arrays: Mapping[str, Array], shape: tuple[int, int]) -> TextWeights
     if not all(np.isfinite(each).all() for each in numbers) or slope[0] < 0 or (log_prior > 0).any():
         raise StatisticsError("the weights of a family 'words' are no numbers, or none that rows teach")
     first, *folds = (Machine(own, b) for own, b in zip(weight, intercept, strict=True))
-    reading = COUNTS if is_counted[0] else MARKS
+    reading = WordReading(COUNTS if is_counted[0] else MARKS, bool(by_root[0]))
     return TextWeights(reading, first, tuple(folds), float(slope[0]), shift, log_prior)
 
 

@@ -5,7 +5,7 @@ columns is encoded and summed by its law, and where a family is still open it is
 plan is fixed, and the sums of all laws add and subtract as one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self
@@ -34,6 +34,7 @@ from bayeswater.families.open_numbers import NumberProfile
 from bayeswater.families.planning import warn_of_columns
 from bayeswater.families.registry import (
     NUMERIC,
+    OF_TEXT,
     OpenNumbers,
     count_columns,
     encode_columns,
@@ -254,6 +255,11 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         read = (self.alpha, self.variance_floor, self.missing, self.unseen, column_settings(self.columns))
         unknown, words = vars(self).get("_unknown", {}), TextAnalyser(pairs=self._learns_weights)
         return Settings(type(self).__name__, *read, as_found=True, unknown=unknown, words=words)
+
+    @property
+    def _open_texts(self) -> Collection[str]:
+        settings = self._settings
+        return {text.name for text in self.columns_.of_families(*OF_TEXT) if settings.of(text).analyser is None}
 
     def _encode(self, X: Any, known: Sums[ColumnGroups] | None, *, learning: bool) -> MixedTable:
         assert known is not None  # the first rows are read by a plan that was made of them

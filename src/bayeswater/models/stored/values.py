@@ -23,7 +23,7 @@ from bayeswater.decision.calibration_choice import CalibrationReport, Doubt, Qua
 from bayeswater.decision.calibration_maps import MAPS, BetaCalibration, IsotonicCalibration, Temperature, VectorScaling
 from bayeswater.decision.likelihood_temperature import PAIRS, TRIPLES, LikelihoodTemperature
 from bayeswater.decision.term_weights import TermWeights, shares_of_one
-from bayeswater.decision.word_weights import COUNTS, FOLDS, MARKS, Machine, TextWeights
+from bayeswater.decision.word_weights import COUNTS, FOLDS, MARKS, Machine, TextWeights, WordReading
 from bayeswater.estimate.covariance_priors import Friedman, NormalInverseWishart
 from bayeswater.estimate.dirichlet import Beta, Dirichlet, MEstimate
 from bayeswater.estimate.normal_parameters import NormalInverseGamma
@@ -197,7 +197,7 @@ def described_words(weights: Mapping[str, TextWeights]) -> tuple[dict[str, Any],
         arrays[f"{WORD_WEIGHTS}.{place}"] = np.stack([machine.weight for machine in machines])
         intercepts = [machine.intercept.tolist() for machine in machines]
         rest = [own.slope, own.shift.tolist(), own.log_prior.tolist(), own.n_used, own.log_loss, own.accuracy]
-        written[name] = [own.reading, own.is_marked, intercepts, *rest, own.is_stale]
+        written[name] = [list(field_parts(own.reading)), own.is_marked, intercepts, *rest, own.is_stale]
     return written, arrays
 
 
@@ -225,7 +225,9 @@ def _text_weights(
     shift, log_prior = np.array(shift, dtype=np.float64), np.array(log_prior, dtype=np.float64)
     intercept = np.array(intercepts, dtype=np.float64)
     figures = (n_used, *(figure for figure in (log_loss, accuracy) if figure is not None))
-    if not (reading in (MARKS, COUNTS) and isinstance(is_marked, bool) and isinstance(is_stale, bool)):
+    reading = WordReading(*([reading] if isinstance(reading, str) else reading))  # earlier files name the amount alone
+    flags = (reading.by_root, reading.alone, is_marked, is_stale)
+    if not (reading.amount in (MARKS, COUNTS) and all(isinstance(flag, bool) for flag in flags)):
         raise TypeError("a text is read by marks or counts")
     if not (is_number(slope) and slope >= 0 and all(map(is_number, figures)) and intercept.shape == weight.shape[:2]):
         raise TypeError("a slope is a number, 0 or more")
