@@ -36,6 +36,13 @@ MOST_CELLS = 2**24
 AT_ONCE = 4
 """Variables whose rows are counted in one pass."""
 
+NONE, ONE, TWO, FOUR, TOP_BYTE = map(np.uint64, (0, 1, 2, 4, 56))
+NO_ROW, ONE_ROW = map(np.uint32, (0, 1))
+EVERY_SECOND, EVERY_TWO, EVERY_FOUR, EVERY_BYTE = (
+    np.uint64(0x0101010101010101 * byte) for byte in (0x55, 0x33, 0x0F, 0x01)
+)
+"""Numbers of the kinds that loops add them to, and bits: a constant that stands in a loop takes long to be typed."""
+
 WORDS = 16
 """The bits of a state fill a multiple of so many words: then none is left to the slow end of an unrolled loop."""
 
@@ -65,12 +72,12 @@ def remember_sets(numbers, terms, known_sets, known_terms):  # type: ignore[no-u
     mask = np.uint64(len(known_sets) - 1)
     n_new = 0
     for k in range(len(numbers)):
-        if numbers[k] == np.uint64(0):
+        if numbers[k] == NONE:
             continue
         slot = numbers[k] & mask
-        while known_sets[slot] != np.uint64(0) and known_sets[slot] != numbers[k]:
-            slot = (slot + np.uint64(1)) & mask
-        if known_sets[slot] == np.uint64(0):
+        while known_sets[slot] != NONE and known_sets[slot] != numbers[k]:
+            slot = (slot + ONE) & mask
+        if known_sets[slot] == NONE:
             known_sets[slot] = numbers[k]
             known_terms[slot] = terms[k]
             n_new += 1
@@ -98,6 +105,15 @@ def score_column(  # type: ignore[no-untyped-def]
     scores,
     new_sets,
     new_terms,
+    stays,
+    left,
+    key,
+    listed,
+    listed_cell,
+    cell_key,
+    first_cell,
+    large_cell,
+    place,
 ):
     """Fill `scores` (n_variables,), and give how many sets were counted that were not known.
 
@@ -112,6 +128,10 @@ def score_column(  # type: ignore[no-untyped-def]
     numbers : (n_variables + 1,) of the variables and of the empty set
     known_sets, known_terms : t of sets, as `remember_sets` keeps them; of length 0 where a score has no such terms
     new_sets, new_terms : (2 n_variables,) filled with those that were counted
+    stays, left : (n_variables,) room for 1 of y itself and its parents, and for what has to be counted: first these,
+        then the others
+    key, listed, listed_cell, cell_key, first_cell, large_cell, place : (n_rows + 1,) room for the cell of each row, the
+        rows that are listed with their cells, and the cells that some row has
     """
     n_variables, n_rows = codes.shape
     n_words = bits.shape[1]
@@ -119,12 +139,12 @@ def score_column(  # type: ignore[no-untyped-def]
     length = np.uint32(tables.shape[1])
     mask = np.uint64(max(1, len(known_sets)) - 1)
     own = numbers[n_variables]
-    stays = np.zeros(n_variables, dtype=np.int64)  # 1 for y itself and its parents
+    for x in range(n_variables):
+        stays[x] = 0
     stays[y] = 1
     for parent in parents:
         own ^= numbers[parent]
         stays[parent] = 1
-    left = np.zeros(n_variables, dtype=np.int64)  # what has to be counted: first y and its parents, then the others
     n_stay = n_left = 0
     is_known = True  # of y as it stands
     for k in range(2 * n_variables):
@@ -142,8 +162,8 @@ def score_column(  # type: ignore[no-untyped-def]
         total = constant[x]
         for which in range(min(2, len(known_sets))):
             slot = number & mask
-            while known_sets[slot] != np.uint64(0) and known_sets[slot] != number:
-                slot = (slot + np.uint64(1)) & mask
+            while known_sets[slot] != NONE and known_sets[slot] != number:
+                slot = (slot + ONE) & mask
             if known_sets[slot] == number:
                 n_known += 1
                 total += known_terms[slot] if which == 1 else -known_terms[slot]
@@ -158,34 +178,39 @@ def score_column(  # type: ignore[no-untyped-def]
         return 0
 
     # Read the parents and y as the digits of one number; where there would be more than rows, number anew.
-    key = np.zeros(n_rows, dtype=np.uint32)
+    for i in range(n_rows):
+        key[i] = 0
     size = 1
     for k in range(len(parents) + 1):
         v = parents[k] if k < len(parents) else y
         n = n_states[v]
         if size * n > n_rows:
-            anew = np.zeros(size, dtype=np.uint32)
+            anew = np.empty(size, dtype=np.uint32)
+            for i in range(size):
+                anew[i] = 0
             size = 0
             for i in range(n_rows):
                 if anew[key[i]] == 0:
                     size += 1
                     anew[key[i]] = size
-                key[i] = anew[key[i]] - np.uint32(1)
+                key[i] = anew[key[i]] - ONE_ROW
         if size * n >= 2**32:
             raise MemoryError("a variable and its parents have too many cells to be numbered")
         digit = np.uint32(n)
         for i in range(n_rows):
             key[i] = key[i] * digit + codes[v, i]
         size *= n
-    rows_of = np.zeros(size, dtype=np.uint32)
-    row_of = np.zeros(size, dtype=np.uint32)
+    rows_of = np.empty(size, dtype=np.uint32)
+    row_of = np.empty(size, dtype=np.uint32)
+    cell_of = np.empty(size, dtype=np.uint32)  # one more than the cell, 0 where its rows are not to be listed
+    for k in range(size):
+        rows_of[k] = cell_of[k] = 0
     for i in range(n_rows):
-        rows_of[key[i]] += np.uint32(1)
+        rows_of[key[i]] += ONE_ROW
         row_of[key[i]] = i
     # Cells that some row has, those of a configuration after one another.
     n_configurations = n_cells = 0
-    cell_key = np.zeros(min(size, n_rows), dtype=np.int64)
-    first_cell = np.zeros(min(size, n_rows) + 1, dtype=np.int64)
+    first_cell[0] = 0
     for k in range(size):
         if rows_of[k] > 0:
             if n_cells == 0 or k // n_y > cell_key[n_cells - 1] // n_y:
@@ -198,8 +223,6 @@ def score_column(  # type: ignore[no-untyped-def]
     for x in range(n_variables):
         mean_states += n_states[x]
     least = max(64.0, ROWS_PER_STATE * n_rows * (mean_states / n_variables - 1.0))
-    large_cell = np.zeros(n_cells, dtype=np.int64)
-    cell_of = np.zeros(size, dtype=np.uint32)  # one more than the cell, 0 where its rows are not to be listed
     n_large = n_listed = 0
     for c in range(n_cells if n_left > n_stay else 0):
         if rows_of[cell_key[c]] > least:
@@ -208,7 +231,7 @@ def score_column(  # type: ignore[no-untyped-def]
         else:
             cell_of[cell_key[c]] = c + 1
             n_listed += rows_of[cell_key[c]]
-    large = np.zeros(n_large * n_words, dtype=np.uint64)
+    large = np.empty(n_large * n_words, dtype=np.uint64)
     for c in range(n_large):
         cell = cell_key[large_cell[c]]
         for k in range(len(parents) + 1):
@@ -219,14 +242,12 @@ def score_column(  # type: ignore[no-untyped-def]
                     large[c * n_words + w] = bits[bit, w]
                 else:
                     large[c * n_words + w] &= bits[bit, w]
-    listed = np.zeros(n_listed + 1, dtype=np.uint32)
-    listed_cell = np.zeros(n_listed + 1, dtype=np.uint32)
     n_rows_listed = n_listed
     n_listed = 0
     for i in range(n_rows if n_rows_listed > 0 else 0):  # without a branch: what is not to be listed is written over
         cell = cell_of[key[i]]
         listed[n_listed] = i
-        listed_cell[n_listed] = cell - np.uint32(1)
+        listed_cell[n_listed] = cell - ONE_ROW
         n_listed += cell > 0
     width = n_configurations * n_y
     n_counted = n_stay
@@ -238,8 +259,7 @@ def score_column(  # type: ignore[no-untyped-def]
             width = max(width, n_cells * n_states[x])
             left[n_counted] = x
             n_counted += 1
-    counts = np.zeros((AT_ONCE + 1) * width, dtype=np.uint32)  # the last part: those of configurations
-    place = np.zeros(n_configurations, dtype=np.int64)
+    counts = np.empty((AT_ONCE + 1) * width, dtype=np.uint32)  # the last part: those of configurations
 
     done = n_new = 0
     while done < n_counted:
@@ -254,16 +274,16 @@ def score_column(  # type: ignore[no-untyped-def]
             at_b, at_c, at_d = np.uint32(width), np.uint32(2 * width), np.uint32(3 * width)
             for i in range(n_listed):
                 row, cell = listed[i], listed_cell[i]
-                counts[cell * n_a + codes[v_a, row]] += np.uint32(1)
-                counts[at_b + cell * n_b + codes[v_b, row]] += np.uint32(1)
-                counts[at_c + cell * n_c + codes[v_c, row]] += np.uint32(1)
-                counts[at_d + cell * n_d + codes[v_d, row]] += np.uint32(1)
+                counts[cell * n_a + codes[v_a, row]] += ONE_ROW
+                counts[at_b + cell * n_b + codes[v_b, row]] += ONE_ROW
+                counts[at_c + cell * n_c + codes[v_c, row]] += ONE_ROW
+                counts[at_d + cell * n_d + codes[v_d, row]] += ONE_ROW
         elif joins:
             for g in range(n_group):
                 v = left[done + g]
                 n_a, at_b = np.uint32(n_states[v]), np.uint32(g * width)
                 for i in range(n_listed):
-                    counts[at_b + listed_cell[i] * n_a + codes[v, listed[i]]] += np.uint32(1)
+                    counts[at_b + listed_cell[i] * n_a + codes[v, listed[i]]] += ONE_ROW
         for g in range(n_group):
             v = left[done + g]
             n = n_states[v]
@@ -276,14 +296,16 @@ def score_column(  # type: ignore[no-untyped-def]
                 for parent in parents:
                     if parent != v:
                         states = n_states[parent]
-                        anew = np.zeros(n * states, dtype=np.uint32)
+                        anew = np.empty(n * states, dtype=np.uint32)
+                        for k in range(n * states):
+                            anew[k] = 0
                         n = 0
                         for j in range(n_configurations):
                             k = place[j] * states + codes[parent, row_of[cell_key[first_cell[j]]]]
                             if anew[k] == 0:
                                 n += 1
                                 anew[k] = n
-                            place[j] = anew[k] - np.uint32(1)
+                            place[j] = anew[k] - ONE_ROW
                 for j in range(n_configurations):
                     for c in range(first_cell[j], first_cell[j + 1]):
                         counts[cell_key[c] % n_y * n + place[j]] += rows_of[cell_key[c]]
@@ -293,16 +315,14 @@ def score_column(  # type: ignore[no-untyped-def]
                     rest = np.uint64(rows_of[cell_key[cell]])
                     for state in range(n - 1):
                         bit = first_bit[v] + state
-                        found = np.uint64(0)
+                        found = NONE
                         for w in range(n_words):
                             # The population count of 64 bits, as compilers know it: it becomes one instruction.
                             word = large[c * n_words + w] & bits[bit, w]
-                            word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-                            word = (word & np.uint64(0x3333333333333333)) + (
-                                (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
-                            )
-                            word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-                            found += (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
+                            word = word - ((word >> ONE) & EVERY_SECOND)
+                            word = (word & EVERY_TWO) + ((word >> TWO) & EVERY_TWO)
+                            word = (word + (word >> FOUR)) & EVERY_FOUR
+                            found += (word * EVERY_BYTE) >> TOP_BYTE
                         counts[at + cell * n + state] = found
                         rest -= found
                     counts[at + cell * n + n - 1] = rest
@@ -311,7 +331,7 @@ def score_column(  # type: ignore[no-untyped-def]
             for j in range(n_blocks):
                 first, last = (first_cell[j], first_cell[j + 1]) if joins else (0, n_y)
                 for state in range(n):
-                    rows = np.uint32(0)
+                    rows = NO_ROW
                     for c in range(first, last):
                         rows += counts[at + c * n + state]
                     counts[AT_ONCE * width + j * n + state] = rows

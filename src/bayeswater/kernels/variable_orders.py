@@ -22,7 +22,7 @@ members; they are gone through in rising order, so that all parts of a subset co
 
 import numpy as np
 
-from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.compiling import compiled, compiled_plainly
 
 UNMADE = -1
 """In place of a node: none yet."""
@@ -31,7 +31,7 @@ WANTED = -2
 """In place of a node: none yet, and asked for."""
 
 
-@compiled
+@compiled_plainly
 def settle(  # type: ignore[no-untyped-def]
     order,
     end,
@@ -49,6 +49,9 @@ def settle(  # type: ignore[no-untyped-def]
     score,
     wanted,
     n_wanted,
+    may,
+    own,
+    with_x,
 ):
     """Move the variables of a queue, one by one to the place where it gains most, until none is left.
 
@@ -71,12 +74,14 @@ def settle(  # type: ignore[no-untyped-def]
     first, n_listed : for each node, its part of `listed` (variables) and of `child` (nodes)
     score : of each node
     wanted, n_wanted : links that are needed; as many as are there already
+    may : (n,) room for the last round in which a variable might be taken
+    own, with_x : (n,) room, at i for the score of x after the first i others, and what the i-th other gains by having x
+        before it
     """
     n = len(order)
-    may = np.zeros(n)  # the last round in which a variable might be taken
     may_now = 0.0
-    own = np.zeros(n)  # [i]: score of x after the first i others
-    with_x = np.zeros(n)  # [i]: what the i-th other gains by having x before it
+    for v in range(n):
+        may[v] = 0.0
     turn[3] = 0
     while True:
         x = -1  # a round in which spoiled walks are made again; else one that looks for the best place of x

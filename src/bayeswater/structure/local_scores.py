@@ -212,9 +212,11 @@ class LocalScores:
         def count() -> Counted:
             scores = np.empty(self.n_variables)
             new_sets, new_terms = _slots(2 * self.n_variables)
+            room = np.empty((2, self.n_variables), dtype=np.int64), np.empty((3, self.codes.shape[1] + 1), np.uint32)
+            more = np.empty((4, self.codes.shape[1] + 1), dtype=np.int64)
             # Where the loop runs as plain Python: words of bits wrap around, and prices may be infinite.
             with np.errstate(over="ignore", invalid="ignore"):
-                n = score_column(*known, *sets, scores, new_sets, new_terms)
+                n = score_column(*known, *sets, scores, new_sets, new_terms, *room[0], *room[1], *more)
             return scores, new_sets[:n], new_terms[:n]
 
         return count

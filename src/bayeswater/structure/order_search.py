@@ -95,6 +95,7 @@ class GrowTrees:
         self._n_links = 0
         self._wanted = np.empty(WANTED_AT_ONCE, dtype=np.int64)
         self._n_wanted = 0
+        self._room = np.empty((3, n))
         self._root = self._make(list(enumerate(knowledge.start)))
 
     def settle(self, standing: Standing) -> bool:
@@ -116,6 +117,7 @@ class GrowTrees:
             self._score,
             self._wanted,
             self._n_wanted,
+            *self._room,
         )
         return not standing.turn[3]
 
