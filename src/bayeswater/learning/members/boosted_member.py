@@ -33,7 +33,7 @@ from bayeswater.estimate.dirichlet import Prior
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.kernels.boosted_trees import add_node_trees, add_trees, grow_tree, leaf_steps, loss_slopes
 from bayeswater.kernels.threads import ordered_map
-from bayeswater.learning.members.committee import SMOOTHING, Committee, log_mean, random_numbers
+from bayeswater.learning.members.committee import SMOOTHING, CountedClasses, log_mean, random_numbers
 from bayeswater.learning.members.member_table import EnsembleTable, counted_classes, declared_codes
 from bayeswater.learning.members.tree_members import MOST_CODES, Codebook
 from bayeswater.records import record
@@ -244,16 +244,13 @@ def _ranks(rows: _Scored, n_codes: Array, slot: Array, rng: np.random.Generator)
 
 
 @record
-class BoostedMember(Committee):
+class BoostedMember(CountedClasses):
     """How cells are coded, a booster for each fold, and class counts."""
 
     kind: ClassVar[str] = "boosted"
 
-    n_members: int = 1
-    seed: int = 0
     codebook: Codebook | None = field(default=None, repr=False)
     boosters: tuple[Booster, ...] = field(default=(), repr=False)
-    counts: ClassCounts | None = field(default=None, repr=False)
 
     def learn(self, table: EnsembleTable, seed: int) -> Self:
         """Learn the trees of every fold from all others, and count the classes."""
@@ -280,24 +277,6 @@ class BoostedMember(Committee):
         best = min(range(len(shapes)), key=lambda place: tried[place][1])
         others = ordered_map(lambda number: of_fold(number, shapes[best])[0], range(1, n_folds))
         return replace(learned, boosters=(tried[best][0], *others))
-
-    def plus(self, table: EnsembleTable) -> Self:
-        """Count the classes of further rows."""
-        return replace(self, counts=self.class_counts + counted_classes(table))
-
-    def minus(self, table: EnsembleTable) -> Self:
-        """Take rows out of the class counts."""
-        return replace(self, counts=self.class_counts - counted_classes(table))
-
-    @property
-    def class_counts(self) -> ClassCounts:
-        """Weight of each class."""
-        assert self.counts is not None  # rows were learned
-        return self.counts
-
-    @property
-    def _prior(self) -> Prior:
-        return Prior.of(self.class_counts.count, SMOOTHING)
 
     @property
     def _book(self) -> Codebook:
@@ -363,7 +342,8 @@ class BoostedMember(Committee):
         _require(bool(np.isfinite(count).all() and (count >= 0).all()), "class counts are no counts")
         for booster in boosters:
             _require_trees(booster, book, n_classes)
-        return cls(1, seed, book, boosters, ClassCounts(declared_codes("class", n_classes), count))
+        counts = ClassCounts(declared_codes("class", n_classes), count)
+        return cls(seed=seed, counts=counts, codebook=book, boosters=boosters)
 
 
 def _require_trees(booster: Booster, book: Codebook, n_classes: int) -> None:

@@ -19,12 +19,13 @@ import numpy as np
 from bayeswater.data.reading.row_hashes import hash_word, hashed
 from bayeswater.decision.calibration_maps import Temperature
 from bayeswater.errors import StatisticsError
-from bayeswater.estimate.dirichlet import PseudoCounts
+from bayeswater.estimate.dirichlet import Prior, PseudoCounts
 from bayeswater.kernels.remainders import remainder
 from bayeswater.kernels.threads import ordered_map, threads
-from bayeswater.learning.members.member_table import EnsembleTable
+from bayeswater.learning.members.member_table import EnsembleTable, counted_classes
 from bayeswater.learning.members.screening import ScreenedMember, member_of, of_columns, screened
 from bayeswater.records import record
+from bayeswater.statistics.sums import ClassCounts
 from bayeswater.typing import Array, is_temperature
 
 SMOOTHING = PseudoCounts("m-estimate", 1.0)
@@ -107,6 +108,33 @@ class Committee(ABC):
     def members_for(self, table: EnsembleTable) -> int:
         """Say how many members `learn` will make for a table."""
         return self.n_members
+
+
+@record
+class CountedClasses(Committee):
+    """One model of which further rows move the class counts alone."""
+
+    n_members: int = 1
+    seed: int = 0
+    counts: ClassCounts | None = field(default=None, repr=False)
+
+    def plus(self, table: EnsembleTable) -> Self:
+        """Count the classes of further rows."""
+        return replace(self, counts=self.class_counts + counted_classes(table))
+
+    def minus(self, table: EnsembleTable) -> Self:
+        """Take rows out of the class counts."""
+        return replace(self, counts=self.class_counts - counted_classes(table))
+
+    @property
+    def class_counts(self) -> ClassCounts:
+        """Weight of each class."""
+        assert self.counts is not None  # rows were learned
+        return self.counts
+
+    @property
+    def _prior(self) -> Prior:
+        return Prior.of(self.class_counts.count, SMOOTHING)
 
 
 def in_structure(hashes: Array, seed: int, member: int, phi: float) -> Array:

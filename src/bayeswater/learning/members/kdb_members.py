@@ -25,8 +25,9 @@ from bayeswater.errors import StatisticsError
 from bayeswater.estimate.back_off import Concentrations
 from bayeswater.estimate.dirichlet import Prior, PseudoCounts
 from bayeswater.inference.choosing import first_of_least
-from bayeswater.inference.dependence import CountedColumn, Removed, SparseDependence, starting_concentrations
+from bayeswater.inference.dependence import Removed
 from bayeswater.inference.log_space import log_posterior
+from bayeswater.inference.sparse_dependence import CountedColumn, SparseDependence, starting_concentrations
 from bayeswater.learning.members.committee import (
     SMOOTHING,
     VALIDATION_ROWS,

@@ -25,7 +25,7 @@ from bayeswater.estimate.dirichlet import Prior
 from bayeswater.inference.log_space import log_posterior
 from bayeswater.kernels.class_scores import log_shares
 from bayeswater.kernels.threads import one_blas_thread
-from bayeswater.learning.members.committee import SMOOTHING, Committee
+from bayeswater.learning.members.committee import SMOOTHING, CountedClasses
 from bayeswater.learning.members.member_table import EnsembleTable, StandardNumbers, counted_classes, declared_codes
 from bayeswater.records import record
 from bayeswater.statistics.sums import ClassCounts
@@ -105,16 +105,13 @@ class LinearTerms:
 
 
 @record
-class LinearMember(Committee):
+class LinearMember(CountedClasses):
     """How rows become terms, the weights of these by all rows and by those of other folds, and class counts."""
 
     kind: ClassVar[str] = "linear"
 
-    n_members: int = 1
-    seed: int = 0
     terms: LinearTerms | None = None
     lines: tuple[Line, ...] = ()  # by all rows, then without each fold
-    counts: ClassCounts | None = None
 
     def learn(self, table: EnsembleTable, seed: int) -> Self:
         """Learn the weights, by all rows and without each fold; the folds choose C."""
@@ -130,24 +127,6 @@ class LinearMember(Committee):
             lines += [path[best] for path in paths]
             lines += [problem.least(RIDGES[best], fold != n, lines[0]) for n in range(len(paths), FOLDS)]
         return replace(self, seed=seed, terms=terms, lines=tuple(map(problem.centred, lines)), counts=counts)
-
-    def plus(self, table: EnsembleTable) -> Self:
-        """Count the classes of further rows."""
-        return replace(self, counts=self.class_counts + counted_classes(table))
-
-    def minus(self, table: EnsembleTable) -> Self:
-        """Take rows out of the class counts."""
-        return replace(self, counts=self.class_counts - counted_classes(table))
-
-    @property
-    def class_counts(self) -> ClassCounts:
-        """Weight of each class."""
-        assert self.counts is not None  # rows were learned
-        return self.counts
-
-    @property
-    def _prior(self) -> Prior:
-        return Prior.of(self.class_counts.count, SMOOTHING)
 
     def log_posterior(self, table: EnsembleTable) -> Array:
         """Log posterior of rows: (n_rows, n_classes)."""
@@ -199,7 +178,8 @@ class LinearMember(Committee):
         _require(weight.dtype == intercept.dtype == np.float64, "weights are no numbers")
         _require(bool(np.isfinite(weight).all() and np.isfinite(intercept).all()), "weights are not finite")
         counts = ClassCounts(declared_codes("class", n_classes), count)
-        return cls(1, seed, terms, tuple(zip(intercept, weight, strict=True)), counts)
+        lines = tuple(zip(intercept, weight, strict=True))
+        return cls(seed=seed, counts=counts, terms=terms, lines=lines)
 
 
 class _LinesOfLeastLoss:

@@ -14,10 +14,10 @@ from bayeswater.markup import Safe, bar, html_table, paragraphs
 from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.graph import read_graph
+from bayeswater.models.structures.learned_structure import MOST_DRAWN
 from bayeswater.models.structures.mixed_learning import NumbersAndStates, is_mixed
 from bayeswater.models.structures.state_table import StateTable, require_complete
 from bayeswater.models.structures.structure_learning import (
-    MOST_DRAWN,
     checked_seed,
     checked_significance,
     checked_test,
