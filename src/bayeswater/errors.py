@@ -8,6 +8,9 @@ import warnings
 from collections.abc import Sequence
 from difflib import get_close_matches
 
+SHOWN_NAMES = 10
+"""Names that a message lists."""
+
 
 class BayesError(ValueError):
     """Base of all errors raised on purpose by Bayeswater."""
@@ -103,7 +106,7 @@ def warn_user(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=depth)
 
 
-def nearest_names(name: str, names: Sequence[str], n_shown: int = 10) -> str:
+def nearest_names(name: str, names: Sequence[str]) -> str:
     """Say which names are meant maybe.
 
     >>> nearest_names("Incom", ["age", "income"])
@@ -115,5 +118,5 @@ def nearest_names(name: str, names: Sequence[str], n_shown: int = 10) -> str:
     near = [folded[match] for match in get_close_matches(name.casefold().strip(), folded, n=3)]
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
-    more = f" and {len(names) - n_shown} more" if len(names) > n_shown else ""
-    return f"there are {', '.join(map(repr, names[:n_shown]))}{more}"
+    more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
+    return f"there are {', '.join(map(repr, names[:SHOWN_NAMES]))}{more}"

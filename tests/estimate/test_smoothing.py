@@ -155,13 +155,6 @@ def test_whole_numbers_are_whole_in_any_dtype():
     assert best_alpha(count.astype(np.float64)) == best_alpha(count)
 
 
-def test_states_without_rows_count_as_states():
-    count = np.array([[8, 1], [1, 1], [0, 6]])
-    padded = np.vstack([count, np.zeros((7, 2), dtype=int)])
-    assert best_alpha(count, n_states=10) == best_alpha(padded)
-    assert best_alpha(count, n_states=10) != best_alpha(count)
-
-
 @pytest.mark.parametrize("missing_is_state", [False, True])
 def test_many_columns_have_the_alpha_that_each_has_alone(missing_is_state):
     rng = np.random.default_rng(0)

@@ -153,15 +153,13 @@ EVIDENCE = Criterion(
 )
 
 
-def best_alpha(count: Array, n_states: int | None = None) -> float:
+def best_alpha(count: Array) -> float:
     """Choose the pseudo-count of one column from its counts (n_states, n_classes).
-
-    `n_states` is the number of states where `count` lists some of them only, the others having no row.
 
     >>> round(best_alpha(np.array([[8, 1], [1, 1], [0, 6]])), 3)
     1.086
     """
-    return float(_best_alphas([_learned(count, len(count) if n_states is None else n_states)])[0])
+    return float(_best_alphas([_learned(count)])[0])
 
 
 def best_alphas(table: Array, start: Array, *, missing_is_state: bool | Array) -> Array:
@@ -171,7 +169,7 @@ def best_alphas(table: Array, start: Array, *, missing_is_state: bool | Array) -
     `missing_is_state`, which may be told of each column (n_columns,).
     """
     ends = start[1:] - ~np.broadcast_to(missing_is_state, len(start) - 1)
-    return _best_alphas([_learned(table[a:b], b - a) for a, b in zip(start[:-1].tolist(), ends.tolist(), strict=True)])
+    return _best_alphas([_learned(table[a:b]) for a, b in zip(start[:-1].tolist(), ends.tolist(), strict=True)])
 
 
 def best_alphas_without(table: Array, start: Array, *, missing_is_state: bool | Array) -> Array:
@@ -194,7 +192,7 @@ def best_alphas_without(table: Array, start: Array, *, missing_is_state: bool | 
     ends = start[1:] - ~np.broadcast_to(missing_is_state, len(start) - 1)
     for a, b in zip(start[:-1].tolist(), ends.tolist(), strict=True):
         count = table[a:b]
-        learned, total = _learned(count, len(count)), count.sum(axis=0)
+        learned, total = _learned(count), count.sum(axis=0)
         if learned is None:
             continue
         state, code = np.nonzero((count > 0) & (total > 1))
@@ -219,7 +217,7 @@ def best_binary_alpha(present: Array, observed: Array) -> float:
     is_whole = _is_whole(present) and _is_whole(observed)
     absent = observed - present if is_whole else remainder(observed, present)
     counts = np.stack([present, absent]).reshape(2, -1)  # each feature within each class counts as a class
-    return float(_best_alphas([_learned(counts, 2)])[0])
+    return float(_best_alphas([_learned(counts)])[0])
 
 
 def _is_whole(count: Array) -> bool:
@@ -252,17 +250,17 @@ def _moved(counts: tuple[Array, Array], old: int, new: int) -> tuple[Array, Arra
     return value[kept], times[kept]
 
 
-def _learned(count: Array, n_states: int) -> _Learned | None:
+def _learned(count: Array) -> _Learned | None:
     """Read the counts of a column (n_states, n_classes); None where they say nothing about smoothing."""
     criterion = LEAVE_ONE_OUT if _is_whole(count) else EVIDENCE
     total = count.sum(axis=0)
     tells = total > (1 if criterion is LEAVE_ONE_OUT else 0)
-    if n_states <= 1 or not tells.any():
+    if len(count) <= 1 or not tells.any():
         return None
     if not tells.all():
         count, total = count[:, tells], total[tells]
     cells, totals = (np.unique(n[n > 0], return_counts=True) for n in (count, total))
-    return _Learned(criterion, cells, totals, n_states)
+    return _Learned(criterion, cells, totals, len(count))
 
 
 def _best_alphas(columns: Sequence[_Learned | None]) -> Array:

@@ -21,6 +21,11 @@ from bayeswater.networks.network import Network
 from bayeswater.networks.regressions import Regressions
 from bayeswater.typing import Array
 
+MOST_ROUNDS = 500
+
+TOLERANCE = 1e-7
+"""What a round has to add to the log-likelihood of a row, for another to follow."""
+
 
 @dataclass
 class ExpectedSums:
@@ -57,9 +62,6 @@ def fit_mixed_by_em(
     rows: MixedRows,
     weight: Array | None,
     pseudo_counts: Sequence[Array],
-    *,
-    max_rounds: int = 500,
-    tolerance: float = 1e-7,
 ) -> MixedCore:
     """Estimate all tables and regressions.
 
@@ -68,19 +70,18 @@ def fit_mixed_by_em(
     start : network to begin with
     rows, weight : what is learned from
     pseudo_counts : for each variable with states, what is added to its counts
-    max_rounds, tolerance : end after so many rounds, or when a round adds less than this for each row
     """
     weight = np.ones(len(rows)) if weight is None else weight.astype(np.float64)
     origin = np.array([_middle(values) for values in rows.values])
     core, before = _spread_out(start, rows), -np.inf
-    for n_rounds in range(max_rounds + 1):
+    for n_rounds in range(MOST_ROUNDS + 1):
         sums = expected_sums(core, rows, weight, origin)
         if not sums.log_likelihood > -np.inf:
             raise DataError("rows are impossible under the network that EM begins with; check constant columns")
-        is_done = sums.log_likelihood - before <= tolerance * weight.sum() and n_rounds > 0
-        if is_done or n_rounds == max_rounds:
+        is_done = sums.log_likelihood - before <= TOLERANCE * weight.sum() and n_rounds > 0
+        if is_done or n_rounds == MOST_ROUNDS:
             if not is_done:
-                warn_user(f"EM was stopped after {max_rounds} rounds, while they still gained", ConvergenceWarning)
+                warn_user(f"EM was stopped after {MOST_ROUNDS} rounds, while they still gained", ConvergenceWarning)
             return _read(core, sums, pseudo_counts, origin, is_last=True)
         before = sums.log_likelihood
         core = _read(core, sums, pseudo_counts, origin, is_last=False)

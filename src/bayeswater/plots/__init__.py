@@ -6,7 +6,7 @@ They need matplotlib (``pip install 'bayeswater[plot]'``). Names are imported on
 from bayeswater.lazy_names import lazy_names
 
 _HOME = {
-    "ColumnDisplay": "model_displays",
+    "ColumnDisplay": "column_displays",
     "ComparisonDisplay": "finding_displays",
     "CostCurveDisplay": "cost_displays",
     "DriftDisplay": "finding_displays",
@@ -19,7 +19,7 @@ _HOME = {
     "ThresholdDisplay": "cost_displays",
     "TornadoDisplay": "finding_displays",
     "WaterfallDisplay": "model_displays",
-    "WordsDisplay": "model_displays",
+    "WordsDisplay": "column_displays",
 }
 
 __all__ = list(_HOME)

@@ -176,6 +176,25 @@ def tint_of(colour: str) -> tuple[float, float, float]:
 
 Curve = TypeVar("Curve")
 
+MOST_LINES = 20
+"""Columns, states or words that are drawn."""
+
+
+class AxesDisplay:
+    """What is drawn on axes of its own, or on those given.
+
+    Attributes
+    ----------
+    ax_, figure_ : the axes and the figure they are in
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def _drawn(self, ax: Any) -> Self:
+        self.ax_, self.figure_ = legible(ax), ax.figure
+        return self
+
 
 class Display(ABC):
     """A curve and where it was drawn.

@@ -12,7 +12,7 @@ import numpy as np
 from bayeswater.explain.drift import Drift
 from bayeswater.models.comparing.comparison import Comparison
 from bayeswater.models.network.findings import Sensitivity
-from bayeswater.plots.canvas import COLOURS, GREY, legible, lined_axes, plain
+from bayeswater.plots.canvas import COLOURS, GREY, AxesDisplay, lined_axes, plain
 
 WIDER = 44
 """Width of a label that is more than a name, in letters."""
@@ -21,7 +21,7 @@ WIDER = 44
 OURS, PEER = COLOURS[0], GREY
 
 
-class ComparisonDisplay:
+class ComparisonDisplay(AxesDisplay):
     """Log-loss of each model, the best one on top, with the standard error of its distance to the best one.
 
     Beside the name stands the share of rows that a model got wrong. Models that failed, or have an infinite log-loss,
@@ -99,8 +99,7 @@ class ComparisonDisplay:
                 ax.plot([], [], "o", color=colour, label=who)
         ax.legend(frameon=False, fontsize="small")
         ax.set_title(f"{found.n_rows:,} rows, {found.n_folds} folds", fontsize="medium", loc="left")
-        self.ax_, self.figure_ = legible(ax), ax.figure
-        return self
+        return self._drawn(ax)
 
 
 def _label(one: Any) -> str:
@@ -119,7 +118,7 @@ MOST_COLUMNS = 25
 """Columns that are drawn at most."""
 
 
-class DriftDisplay:
+class DriftDisplay(AxesDisplay):
     """Log Bayes factor of two laws against one for each column and for the class frequencies.
 
     A dot right of the dashed line is a change; the size of it stands beside the dot, in the class where it is most
@@ -219,14 +218,13 @@ class DriftDisplay:
         ax.set_xlabel("log Bayes factor of two laws against one")
         before, after = found.n_rows
         ax.set_title(f"{before:,.6g} rows before, {after:,.6g} after", fontsize="medium", loc="left")
-        self.ax_, self.figure_ = legible(ax), ax.figure
-        return self
+        return self._drawn(ax)
 
 
 LOWER, HIGHER = COLOURS[0], COLOURS[1]
 
 
-class TornadoDisplay:
+class TornadoDisplay(AxesDisplay):
     """A posterior where each entry is lowered and raised by a share of itself; the line is the posterior as it is.
 
     Parameters
@@ -295,5 +293,4 @@ class TornadoDisplay:
         ax.axvline(found.posterior, color=GREY, linewidth=0.8)
         ax.set_xlabel(plain(found.question, 60))
         ax.legend(loc="lower right", fontsize="small", frameon=False)
-        self.ax_, self.figure_ = legible(ax), ax.figure
-        return self
+        return self._drawn(ax)

@@ -8,7 +8,7 @@ import numpy as np
 from bayeswater.data.labels import encode_labels
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.models.gaussian_classifier import GaussianClassifier
-from bayeswater.plots.canvas import GREY, colour_of, legible, marker_of, new_axes, plain, tint_of
+from bayeswater.plots.canvas import GREY, AxesDisplay, colour_of, marker_of, new_axes, plain, tint_of
 from bayeswater.plots.plane import ActionRule, Plane, boundary_lines, coordinates, names_of, plane_of, seen_classes
 from bayeswater.records import record
 from bayeswater.typing import Array
@@ -42,7 +42,7 @@ class Points:
     code: Array  # (n_rows,)
 
 
-class GaussianDisplay:
+class GaussianDisplay(AxesDisplay):
     """Classes of a `GaussianClassifier` in two dimensions.
 
     Lines of equal density of each class at 1, 2 and 3 sigma, the regions in which each class (or action) is decided,
@@ -254,8 +254,7 @@ class GaussianDisplay:
             ax.set_title("given " + ", ".join(map(plain, self.held)), fontsize="medium")
         if legend:
             self._draw_legend(ax)
-        self.ax_, self.figure_ = legible(ax), ax.figure
-        return self
+        return self._drawn(ax)
 
     def _draw_surface(self, ax: Any) -> Any:
         from matplotlib.colors import ListedColormap

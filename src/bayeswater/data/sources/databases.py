@@ -92,9 +92,9 @@ class SqliteSource(DatabaseSource):
         connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in ALLOWED else sqlite3.SQLITE_DENY)
         return connection
 
-    def _executed(self, query: str, rows: Any = None) -> Any:
+    def _executed(self, query: str) -> Any:
         try:
-            return (rows or self._opened()).execute(query)
+            return self._opened().execute(query)
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise self._refused(error) from None
 

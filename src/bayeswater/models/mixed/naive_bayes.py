@@ -263,7 +263,6 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
 
     def _encode(self, X: Any, known: Sums[ColumnGroups] | None, *, learning: bool) -> MixedTable:
         assert known is not None  # the first rows are read by a plan that was made of them
-        self._require_reading_parameters()
         raw = read_raw(X, type(self).__name__)
         return encode_columns(raw, known.columns.plan, known.columns.groups, self._settings, learning=learning)
 

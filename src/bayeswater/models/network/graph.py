@@ -32,6 +32,9 @@ from bayeswater.structure.separation import (
 
 Names = str | Iterable[str]
 
+MOST_LETTERS = 60
+"""Letters of a graph that is written in brief."""
+
 
 class GraphQuestions(ABC):
     """What a graph answers. Sets of nodes are given as one name or as several; answers come in the graph's order."""
@@ -626,9 +629,9 @@ def _require_no_file(text: str) -> None:
         )
 
 
-def graph_in_brief(dag: Dag, most: int = 60) -> str:
+def graph_in_brief(dag: Dag) -> str:
     """Write a graph as it could be typed, as far as there is room."""
     parts = [f"{quoted(a)} -> {quoted(b)}" for a, b in dag.edges()]
     parts += [quoted(name) for node, name in enumerate(dag.names) if not dag.parents[node] and not dag.children[node]]
     text = "; ".join(parts)
-    return text if len(text) <= most else text[:most].rsplit("; ", 1)[0] + "; ..."
+    return text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS].rsplit("; ", 1)[0] + "; ..."

@@ -318,7 +318,6 @@ class StateClassifier(OnSums, BayesClassifier):
         return replace(settings_of(self), unknown=self.__dict__.get("_unknown", {}))
 
     def _encode(self, X: Any, known: Sums[ColumnGroups] | None, *, learning: bool) -> DiscreteTable:
-        self._require_reading_parameters()
         assert known is not None  # the first fit plans its table
         settings, plan = self._settings, known.columns.plan
         raw = read_planned(X, plan, settings.model)
