@@ -101,6 +101,26 @@ def test_errors_are_words_on_standard_error_and_the_code_tells_the_fault(folder,
     assert out == "" and "Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        (["look"], "bayeswater look needs DATA (`bayeswater look --help` shows what there is)"),
+        (["fit", "a.csv", "-o", "m.bayes"], "bayeswater fit needs --target ("),
+        (["fit", "a.csv", "-t", "x", "-o"], "-o needs a value ("),
+        (["fit", "a.csv", "--traget", "x", "-o", "m.bayes"], "--traget is no option of this verb"),
+        (["fit", "a.csv", "--traget", "x", "-o", "m.bayes"], "did you mean --target? ("),
+        (["inspect", "m.bayes", "--colum", "x"], "Did you mean --column? ("),
+        (["predcit"], 'Unknown command "predcit". Did you mean "predict"? (`bayeswater --help`'),
+        (["explain", "m.bayes", "a.csv", "--rows", "0"], 'Invalid value "0" for --rows. Must be >= 1 ('),
+    ],
+)
+def test_a_command_line_that_cannot_be_read_is_told_in_one_line_what_is_wrong(line, said, as_process, capsys):
+    assert as_process(*line) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("error: ") and err.count("\n") == 1
+    assert said in err
+
+
 def test_help_and_version_import_nothing_heavy():
     heavy = ["numpy", "pyarrow", "sklearn", "scipy", "numba", "pandas", "safetensors", "markdown_it", "docutils"]
     asked = [["--version"], ["--help"], ["fit", "--help"], ["predict", "--help"]]

@@ -161,7 +161,7 @@ def test_a_column_that_turns_out_to_be_text_is_read_again_and_mentioned(run, fol
     answer = run("fit", path, "--target", TARGET, "-o", folder / "m.bayes", "--json")
     assert answer.code == 0, answer.err
     assert "warning: " in answer.err
-    assert "column 'grade' holds 'A', which is no int64" in answer.err
+    assert "column 'grade' holds 'A', which is no whole number" in answer.err
     report = json.loads(answer.out)
     assert report["n_rows"] == 300
     assert {"name": "grade", "family": "categorical"}.items() <= report["columns"][0].items()

@@ -573,6 +573,16 @@ def test_a_tornado_is_told_and_drawn(run, net, tmp_path):
     assert run("sensitivity", net, "P(lung | xray=yes)").code == 2
 
 
+def test_a_tornado_in_no_format_of_pictures_is_refused(run, net, tmp_path):
+    answer = run("sensitivity", net, "P(lung=yes)", "--plot", tmp_path / "a.xyz")
+    assert answer.code == 2 and "is no format of pictures" in answer.err
+
+
+def test_a_variable_that_is_given_twice_is_refused(run, net, tmp_path):
+    answer = run("draw", net, "-o", tmp_path / "a.svg", "-g", "lung=yes", "-g", "lung=no")
+    assert answer.code == 2 and "'lung' is given twice: 'yes' and 'no'" in answer.err
+
+
 def test_a_tornado_of_an_intervention_leaves_out_what_is_set(run, net):
     told = json.loads(run("sensitivity", net, "P(lung=yes | do(bronc=yes), dysp=yes)", "--json", "--most", "99").out)
     assert told["posterior"] == pytest.approx(asia().do(bronc="yes").query("lung", {"dysp": "yes"})["yes"])
@@ -597,6 +607,7 @@ def test_soft_evidence_is_given_in_words(run, net):
     expected = asia().query("lung", {"xray": "yes"}, soft_evidence={"dysp": [0.8, 0.3]})["yes"]
     assert json.loads(answer.out)["states"][0]["probability"] == pytest.approx(expected)
     assert "gives 'much' as a likelihood" in run("query", net, "P(lung)", "--soft", "dysp: yes=much, no=1").err
+    assert "'dysp' has no state 'maybe'" in run("query", net, "P(lung)", "--soft", "dysp: yes=2, maybe=1").err
 
 
 def test_missing_cells_of_a_file_are_filled_in(run, net, rows, tmp_path):

@@ -176,7 +176,7 @@ def test_a_cell_that_is_no_number_is_named_by_row_and_column(run, folder):
     path.write_text("\n".join([*lines[:2], ",".join([cells[0], "lots", *cells[2:]]), lines[3]]) + "\n")
     answer = run("predict", folder / "people.bayes", path, "-o", folder / "a.csv")
     assert answer.code == 1
-    assert "few.csv: row 3 (the header is row 1), column 'hours' holds 'lots', which is no double" in answer.err
+    assert "few.csv: row 3 (the header is row 1), column 'hours' holds 'lots', which is no number" in answer.err
     assert sorted(p.name for p in folder.iterdir()) == ["few.csv", "people.bayes", "people.csv"], "nothing is left"
 
 

@@ -225,6 +225,7 @@ def test_amounts_are_binned_alike_when_a_model_is_evaluated(run, prices, tmp_pat
     evaluated = json.loads(run("evaluate", model, prices, "-t", "price", "--json").out)
     assert evaluated["n_rows"] == 89 and evaluated["n_rows_of_unknown_class"] == 0
     assert run("report", model, prices, "-t", "price", "-o", tmp_path / "m.html").code == 0
+    assert "is no HTML file" in run("report", model, prices, "-t", "price", "-o", tmp_path / "m.pdf").err
     few = tmp_path / "few.csv"
     few.write_text("".join(prices.read_text().splitlines(keepends=True)[:4]))
     assert run("forget", model, few, "-t", "price", "-o", tmp_path / "n.bayes").code == 0

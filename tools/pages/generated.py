@@ -32,18 +32,37 @@ TABLES = {"german_credit": "German credit", "server": "The server"}
 """Tables of the report on speed and memory that pages include, by the names of their files."""
 
 ROOMS = {
-    "models": "Models",
-    "web": "The local page",
+    "models": "Classifiers",
+    "models.network": "Bayesian networks",
+    "models.mixed_networks": "Bayesian networks",
+    "networks": "Tables of networks",
+    "models.structures": "Learning a structure",
+    "models.network.hidden": "Learning a structure",
     "decision": "Decisions and calibration",
     "estimate": "Priors of parameters",
-    "networks": "Tables of networks",
-    "reports": "Reports",
-    "exports": "Written in other languages",
+    "models.comparing": "Comparing, reporting, exploring",
+    "models.drifting": "Comparing, reporting, exploring",
+    "reports": "Comparing, reporting, exploring",
+    "web": "Comparing, reporting, exploring",
+    "models.persistence": "Saving and exporting",
+    "exports": "Saving and exporting",
     "data": "Tables and text",
     "kernels": "Threads",
     "errors": "Errors and warnings",
 }
-"""The titles of the reference, in its order: a name stands under the room that it lives in."""
+"""The titles of the reference, in its order: a name stands under the innermost of these that it lives in."""
+
+COMMAND_LINE = """# The command line
+
+`bayeswater COMMAND --help` prints what this page says of a command. Results go to standard output, messages to standard
+error. `--debug` shows the traceback of an error.
+
+The exit code is 0 if all is well, 1 for a fault in a file, 2 for a fault in the command line, and 130 if you interrupt.
+"""
+"""The beginning of the page on the command line."""
+
+CLASSIFIER = "models.structures.network_classifier"
+"""One of the classifiers, though it lives among structures."""
 
 
 def reference() -> str:
@@ -51,15 +70,25 @@ def reference() -> str:
     import bayeswater
     import bayeswater.plots
 
-    rooms = list(ROOMS)
-    place = {name: rooms.index(bayeswater._HOME[name].split(".")[0]) for name in bayeswater.__all__}
-    parts = ["Reference\n=========", "Every public class and function. Pictures are in ``bayeswater.plots``."]
-    parts.append(".. currentmodule:: bayeswater")
-    for room, names in groupby(sorted(place, key=place.__getitem__), key=place.__getitem__):
-        parts.append(_listed(ROOMS[rooms[room]], names))
-    parts += [".. currentmodule:: bayeswater.plots", _listed("Pictures", bayeswater.plots.__all__)]
-    parts.append("The command line\n----------------\n\n.. toctree::\n\n   command_line\n")
+    titles = list(dict.fromkeys(ROOMS.values()))
+    place = {name: titles.index(_title(bayeswater._HOME[name])) for name in bayeswater.__all__}
+    parts = ["Reference\n=========", "Every public class and function, and the commands of the command line."]
+    parts.append(".. toctree::\n   :maxdepth: 1\n\n   command_line\n\n.. currentmodule:: bayeswater")
+    for number, names in groupby(sorted(place, key=place.__getitem__), key=place.__getitem__):
+        parts.append(_listed(titles[number], names))
+    parts += [".. currentmodule:: bayeswater.plots", _listed("Pictures: bayeswater.plots", bayeswater.plots.__all__)]
     return "\n\n".join(parts)
+
+
+def _title(home: str) -> str:
+    """Give the title that a module stands under.
+
+    >>> _title("models.network.bayesian_network"), _title("models.network.hidden"), _title("models.gaussian_nb")
+    ('Bayesian networks', 'Learning a structure', 'Classifiers')
+    """
+    if home == CLASSIFIER:
+        return ROOMS["models"]
+    return ROOMS[max((room for room in ROOMS if f"{home}.".startswith(f"{room}.")), key=len)]
 
 
 def _listed(title: str, names: Iterable[str]) -> str:
@@ -68,14 +97,25 @@ def _listed(title: str, names: Iterable[str]) -> str:
 
 
 def command_line() -> str:
-    """Let cyclopts tell what every verb does and takes, and put its example below it."""
+    """Let cyclopts tell what every verb does and takes, and put its example below it.
+
+    The options of reading, which most verbs have, stand once, behind all verbs.
+    """
     from bayeswater.cli.main import VERBS, app
 
-    text = app.generate_docs(output_format="markdown").replace("# bayeswater\n", "# The command line\n", 1)
-    text = re.sub(r"## Table of Contents\n.*?(?=\n## )", "", text, flags=re.DOTALL)  # the page has one beside it
+    text = app.generate_docs(output_format="markdown")
+    verbs = text[text.index("\n## bayeswater ") :]
+    reading = re.search(r"\*\*Reading\*\*:\n\n(.*?)(?=\n## |\Z)", verbs, re.DOTALL)
+    assert reading is not None
+    verbs = verbs.replace(reading[0], "**Reading**: see [how files are read](#how-files-are-read).\n")
     for summary, example in VERBS.values():
-        text = text.replace(f"\n{summary}\n", f"\n{summary}\n\n```sh\n{example}\n```\n", 1)
-    return text
+        verbs = verbs.replace(f"\n{summary}\n", f"\n{summary}\n\n```sh\n{example}\n```\n", 1)
+    listed = "".join(f"| [`{verb}`](#bayeswater-{verb}) | {summary} |\n" for verb, (summary, _) in VERBS.items())
+    return (
+        f"{COMMAND_LINE}\n| command | what it does |\n|---|---|\n{listed}{verbs}\n\n## How files are read\n\n"
+        "All commands that read a table have these options. "
+        f"[From a file to a model](../from_a_file_to_a_model.md) explains them.\n\n{reading[1]}"
+    )
 
 
 def means() -> str:

@@ -56,13 +56,13 @@ def compare(
     seed
         Seed of the folds.
     calibrate
-        Whether probabilities are corrected, by rows of the fold that is learned from.
+        Whether probabilities are calibrated, by training rows alone.
     peers
-        Compare scikit-learn's naive Bayes, logistic regression, random forest and gradient boosting, too.
+        Also compare scikit-learn's naive Bayes, logistic regression, random forest and gradient boosting.
     save
-        File for the best of our models, fitted on all rows.
+        Model file to write: the best model of Bayeswater, fitted on all rows.
     plot
-        File for a picture, such as compared.png or compared.svg.
+        Picture to write, such as compared.png or compared.svg.
     """
     from bayeswater.cli.fit import column_choice, stated_families, warn_of_few_rows, without_ignored
     from bayeswater.cli.models import require_other_files, whole
@@ -174,7 +174,7 @@ def draw(display: Any, path: Path) -> None:
 
     matplotlib.use("Agg")  # draws into files, also where there is no screen
     with appearing(path) as file:
-        display.plot().figure_.savefig(file, format=path.suffix.lower().removeprefix("."))
+        display.plot().figure_.savefig(file, format=path.suffix.lower().removeprefix("."), bbox_inches="tight", dpi=150)
     say(f"drawn as {path}", "bold green")
 
 

@@ -30,7 +30,7 @@ FOLDS = 3
 
 
 def demo() -> None:
-    """Tell the whole story on built-in data."""
+    """Show the main abilities on built-in data."""
     console = findings()
     with warnings_once():
         _spam_filter(console)

@@ -15,10 +15,12 @@ LINES = 40
 
 
 def drift(
-    old: Annotated[str, Parameter(help="Model of the rows before.")],
-    new: Annotated[str, Parameter(help="Model of the rows after, fitted with --like OLD, or a file of rows.")],
+    old: Annotated[str, Parameter(help="Model file of the old rows.")],
+    new: Annotated[
+        str, Parameter(help="Model file of the new rows, fitted with --like OLD; or a table of the new rows.")
+    ],
     /,
-    *more: Annotated[str, Parameter(name="ROWS", help="Further files of rows.")],
+    *more: Annotated[str, Parameter(name="ROWS", help="Further files of the table.")],
     target: Annotated[str | None, Parameter(name=["--target", "-t"])] = None,
     plot: Path | None = None,
     as_json: AsJson = False,
@@ -29,9 +31,9 @@ def drift(
     Parameters
     ----------
     target
-        Column of the rows that holds the class of each; needed where NEW is a file of rows.
+        Column that holds the class of each row; needed if NEW is a table.
     plot
-        File for a picture, .png, .svg or .pdf.
+        Picture to write: .png, .svg or .pdf.
     """
     from bayeswater.cli.compare import draw, require_picture
     from bayeswater.cli.standard_output import print_document

@@ -20,28 +20,28 @@ def edit(
     *,
     output: Annotated[
         Path,
-        Parameter(name=["--output", "-o"], help="File to write, in the format that its name tells; replaces one."),
+        Parameter(name=["--output", "-o"], help="File to write, in the format of its ending; it is replaced."),
     ],
-    merge: Annotated[Several, Parameter(help="Another network file; nodes of one name are one node.")] = None,
-    prefer: Annotated[str | None, Parameter(help="Whose tables win in a merge: self or other.")] = None,
-    add_node: Annotated[Several, Parameter(help='"name: state, state", all equally probable.')] = None,
-    remove_node: Annotated[Several, Parameter(help="Node to take away; its children are averaged over it.")] = None,
-    add_edge: Annotated[Several, Parameter(help='"a -> b"; b is as it was whatever a is.')] = None,
-    remove_edge: Annotated[Several, Parameter(help='"a -> b"; b is averaged over a.')] = None,
-    reverse_edge: Annotated[Several, Parameter(help='"a -> b" becomes b -> a; the joint distribution stays.')] = None,
-    add_state: Annotated[Several, Parameter(help='"node=state", of probability zero until it has a table.')] = None,
-    remove_state: Annotated[Several, Parameter(help='"node=state" to take away.')] = None,
+    merge: Annotated[Several, Parameter(help="Network file to merge in; nodes of one name become one.")] = None,
+    prefer: Annotated[str | None, Parameter(help="Whose tables a merge uses: self or other.")] = None,
+    add_node: Annotated[Several, Parameter(help='Node to add, "name: state, state", all equally probable.')] = None,
+    remove_node: Annotated[Several, Parameter(help="Node to remove; its children are averaged over it.")] = None,
+    add_edge: Annotated[Several, Parameter(help='Edge to add, "a -> b"; the distribution of b stays.')] = None,
+    remove_edge: Annotated[Several, Parameter(help='Edge to remove, "a -> b"; b is averaged over a.')] = None,
+    reverse_edge: Annotated[Several, Parameter(help='Edge to reverse, "a -> b"; the joint stays.')] = None,
+    add_state: Annotated[Several, Parameter(help='State to add, "node=state", of probability zero.')] = None,
+    remove_state: Annotated[Several, Parameter(help='State to remove, "node=state".')] = None,
     table: Annotated[
-        Several, Parameter(help='"node=file": its table, a column for each parent, the node and "probability".')
+        Several, Parameter(help='Table of a node, "node=file": columns for each parent, the node and "probability".')
     ] = None,
-    do: Annotated[Several, Parameter(help='"node=state", set from outside.')] = None,
-    keep: Annotated[Several, Parameter(help="Node to keep; all that are not named go.")] = None,
-    blanket: Annotated[str | None, Parameter(help="Keep this node and its Markov blanket.")] = None,
-    rename_state: Annotated[Several, Parameter(help='"node: old=new".')] = None,
-    rename: Annotated[Several, Parameter(help='"old=new", a node.')] = None,
+    do: Annotated[Several, Parameter(help='Intervention, "node=state": edges into the node are removed.')] = None,
+    keep: Annotated[Several, Parameter(help="Node to keep; all others are removed.")] = None,
+    blanket: Annotated[str | None, Parameter(help="Keep only this node and its Markov blanket.")] = None,
+    rename_state: Annotated[Several, Parameter(help='New names of states, "node: old=new, old=new".')] = None,
+    rename: Annotated[Several, Parameter(help='New name of a node, "old=new".')] = None,
     tolerance: Tolerance = None,
 ) -> None:
-    """Change a network, in the order in which the options stand here, and write what becomes of it.
+    """Change a network, in the order of the options here, and write the new one.
 
     Every option but the last ones may be given several times. Names with blanks or one of , ; | = ( ) stand in quotes.
     """

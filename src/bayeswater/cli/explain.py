@@ -23,9 +23,9 @@ def explain(
     Parameters
     ----------
     rows
-        How many rows, the first ones.
+        How many rows to explain, from the first one on.
     against
-        Class to compare with; by default the second likeliest.
+        Class to compare with; by default the second most probable one.
     lang
         Language of the reasons: English or Chinese.
     """

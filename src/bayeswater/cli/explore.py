@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
 
 def explore(
-    model: Annotated[str | None, Parameter(help="File of a model or a network; the built-in ones by default.")] = None,
+    model: Annotated[
+        str | None, Parameter(help="File of a model or a network; without one, built-in examples are shown.")
+    ] = None,
     /,
-    *rows: Annotated[str, Parameter(name="ROWS", help="Files of rows to look at, as in `predict`.")],
+    *rows: Annotated[str, Parameter(name="ROWS", help="Table of rows to show, in the formats of `predict`.")],
     target: Annotated[str | None, Parameter(name=["--target", "-t"])] = None,
     port: Annotated[int, Parameter(validator=Number(gte=0, lte=65535))] = 0,
     open: Annotated[bool, Parameter(negative="--no-open")] = True,
@@ -29,13 +31,13 @@ def explore(
     Parameters
     ----------
     target
-        Column of the rows that holds the true class; by default the one that holds the classes of the model.
+        Column that holds the true class; by default the one whose values are the classes of the model.
     port
-        Port to listen on; 0 takes a free one.
+        Port to listen on; 0 chooses a free one.
     open
-        Open the browser.
+        Whether to open the browser.
     lang
-        Language that the page starts in; by default that of the browser.
+        Language of the page; by default that of the browser.
     """
     from bayeswater.cli.terminal import say
     from bayeswater.errors import ModelFileError, ParameterError

@@ -25,23 +25,26 @@ def export(
     Parameters
     ----------
     dialect
-        Dialect of SQL; default duckdb.
+        Dialect of SQL; duckdb by default.
     loss
-        File of costs: the action of least expected cost is given, too.
+        File of costs: the program then also gives the action with the least expected cost.
     single
-        Let C calculate in single precision.
+        Use single precision in C.
     lang
-        Language of the page.
+        Language of the HTML page.
     table
-        Table that SQL selects from; default rows.
+        Name of the table that the SQL selects from; "rows" by default.
     whole_rows
-        Rows lack no cell: for models that SQL and ONNX could not sum over what is missing in.
+        Promise that no row has a missing cell; SQL and ONNX need it for some models.
     """
     from bayeswater.cli.costs import Costs
     from bayeswater.cli.models import load_model
     from bayeswater.cli.terminal import say
     from bayeswater.exports.exporting import export as write
+    from bayeswater.models.stored.folders import require_folder
 
+    if Path(target).suffix:
+        require_folder(Path(target))
     classifier = load_model(model)
     costs = None if loss is None else Costs.read(loss, classifier).loss
     path = write(

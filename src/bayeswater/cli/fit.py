@@ -56,28 +56,27 @@ def fit(
     Parameters
     ----------
     output
-        File for the model; .bayes is the usual ending.
+        Model file to write; .bayes is the usual ending.
     model
-        Kind of model. naive-bayes reads a large table twice, with mdl three times, the others three to seven times; an
-        ensemble reads it once, and holds it in memory.
+        Kind of model. All but ensemble read a large table in pieces; an ensemble holds it in memory.
     ignore
         Column to leave out.
     like
-        Model whose kind, columns, families, bins and smoothing are taken over, so that both can be merged.
+        Model file whose kind, columns, families, bins and smoothing to use, so that both models can be merged.
     alpha
-        Smoothing: auto, which is 1 for all but naive-bayes, or a number.
+        Smoothing: a number, or auto, which chooses it for each column in naive-bayes and is 1 in other models.
     calibrate
-        Whether probabilities are corrected by what leaving one out shows; an ensemble always does.
+        Whether probabilities are calibrated by leave-one-out scores; those of an ensemble always are.
     preset
-        Of an ensemble: which families of members, balanced if nothing is said.
+        For an ensemble: which families of members it has; balanced by default.
     time_limit
-        Of an ensemble: seconds that learning may take, about; a forecast decides how many members there are.
+        For an ensemble: about how many seconds learning may take; it then has fewer members.
     checkpoint
-        File that keeps what was counted so far. The same command, given again after it was stopped, goes on from there.
+        File that keeps the counts so far. If the command is stopped, the same command continues from there.
     by_period
-        Write a model for each hour, day, week, month or year into the folder --output; they merge, and can be compared.
+        Write one model for each hour, day, week, month or year into the folder --output.
     time
-        With --by-period: column of the times of rows, which is not learned from.
+        With --by-period: column that holds the time of each row; it is not learned from.
     """
     from bayeswater.cli.fit_report import print_report
     from bayeswater.cli.models import require_other_files

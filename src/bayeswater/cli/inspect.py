@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def inspect(
-    model: Annotated[str, Parameter(help="File that `fit` or `save` wrote, or a network: .bif, .xdsl, .net, ...")],
+    model: Annotated[
+        str, Parameter(help="Model file, written by `fit` or `save`, or a network: .bif, .xdsl, .net, ...")
+    ],
     /,
     *,
     column: list[str] | None = None,
@@ -36,11 +38,11 @@ def inspect(
     Parameters
     ----------
     column
-        Column to show; all by default, and of a network none.
+        Column, or variable of a network, whose table to show; by default all columns, and no variable.
     rows
         How many rows of each table to show.
     lang
-        Language of why columns are read as they are: English or Chinese.
+        Language of the reasons for the families: English or Chinese.
     """
     from bayeswater.cli.standard_output import print_document
     from bayeswater.cli.terminal import warnings_once

@@ -11,10 +11,12 @@ import signal
 import sys
 import warnings
 from collections.abc import Sequence
+from difflib import get_close_matches
 from io import TextIOWrapper
 from typing import Any
 
-from cyclopts import App, Parameter
+from cyclopts import App, CycloptsError, Parameter
+from cyclopts.exceptions import MissingArgumentError, ValidationError
 
 from bayeswater.cli.standard_output import named_in_errors, stand_in_for_closed
 from bayeswater.errors import BayesError, ParameterError
@@ -24,7 +26,7 @@ WELL, FAULT, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
 VERBS = {
     "look": (
-        "Say what a table holds, column by column, before anything is learned from it.",
+        "Show what a table holds, column by column, and what is likely to go wrong.",
         "bayeswater look people.csv --target income",
     ),
     "fit": (
@@ -32,91 +34,91 @@ VERBS = {
         "bayeswater fit people.csv --target income -o income.bayes",
     ),
     "compare": (
-        "Compare all kinds of models on the same folds of a table.",
+        "Compare all kinds of models on a table, by cross-validation on the same folds.",
         "bayeswater compare people.csv --target income --save best.bayes",
     ),
     "predict": (
-        "Give the class of each row, and the probability of every class.",
+        "Predict the class of each row, with the probability of every class.",
         "bayeswater predict income.bayes new.csv -o answers.parquet",
     ),
     "evaluate": (
-        "Compare predictions with the truth: confusion, log-loss, calibration, cost.",
+        "Compare predictions with the true classes: accuracy, log-loss, calibration, confusion, cost.",
         "bayeswater evaluate income.bayes test.csv --target income --loss costs.csv",
     ),
     "report": (
-        "Write how good a model is into one file that can be mailed.",
+        "Write a report on the quality of a model: one HTML file.",
         "bayeswater report income.bayes test.csv --target income --group sex -o report.html",
     ),
     "explain": (
-        "Say why a row is given its class, column by column.",
+        "Explain the prediction of each row, column by column.",
         "bayeswater explain income.bayes new.csv --rows 3",
     ),
     "inspect": (
-        "Show what a model or a network holds: classes, columns, variables, tables.",
+        "Show the content of a model or a network: classes, columns, variables, tables.",
         "bayeswater inspect income.bayes --column age",
     ),
     "explore": (
-        "Open a model or a network as a page in the browser: ask, look, decide.",
+        "Open a model or a network as a page in the browser.",
         "bayeswater explore income.bayes test.csv",
     ),
     "export": (
-        "Write a model as SQL, ONNX, C, JavaScript, a page or plain Python.",
+        "Write a model as SQL, ONNX, C, JavaScript, an HTML page or plain Python.",
         "bayeswater export income.bayes income.sql --dialect postgres",
     ),
     "serve": (
-        "Answer requests for a model over HTTP, and learn from them.",
+        "Serve models over HTTP: predict, explain, decide; with --learn, also learn.",
         "bayeswater serve income.bayes --port 8000",
     ),
     "drift": (
-        "Say what changed between two models, or a model and new rows.",
+        "Show which columns changed between two models, or between a model and new rows.",
         "bayeswater drift monday.bayes tuesday.bayes",
     ),
     "merge": (
-        "Add models that were fitted apart, as if fitted on all their rows.",
+        "Merge models that were fitted on different rows into one, as if fitted on all rows.",
         "bayeswater merge monday.bayes tuesday.bayes -o both.bayes",
     ),
     "forget": (
-        "Take rows out of a model again, as if it had never seen them.",
+        "Remove rows from a model, as if it had never seen them.",
         "bayeswater forget income.bayes withdrawn.csv --target income",
     ),
     "learn": (
-        "Find the network that explains a table best, and save it.",
+        "Learn the graph and the tables of a Bayesian network from a table, and save it.",
         'bayeswater learn survey.csv -o net.bif --forbid "sex <- *"',
     ),
     "score": (
-        "Say how well the structure of a network explains a table.",
+        "Score the graph of a network on a table, node by node.",
         "bayeswater score net.bif survey.csv --score bdeu",
     ),
     "compare-structures": (
-        "Say in which arcs two networks differ.",
+        "Show in which arcs two networks differ.",
         "bayeswater compare-structures learned.bif true.bif",
     ),
     "query": (
-        "Give probabilities of a network's variables, once others are known.",
+        "Give posterior probabilities of a network's variables, given evidence.",
         'bayeswater query alarm.bif "P(LVFAILURE | BP=LOW, SAO2=LOW)"',
     ),
     "sensitivity": (
-        "Say which entries of its tables a network's answer depends on.",
+        "Show which table entries of a network a posterior depends on most.",
         'bayeswater sensitivity alarm.bif "P(LVFAILURE=TRUE | BP=LOW)" --plot tornado.png',
     ),
     "impute": (
-        "Fill the missing cells of rows by a network.",
+        "Fill in missing cells of a table by a network.",
         "bayeswater impute alarm.bif rows.csv -o whole.csv",
     ),
     "draw": (
-        "Draw a network, with what is known of each variable.",
+        "Draw a network, with the posterior of each variable.",
         "bayeswater draw asia.bif -o asia.svg --given xray=yes",
     ),
     "policy": (
-        "Say what to do at each decision of an influence diagram.",
+        "Solve an influence diagram: the best choice at each decision.",
         "bayeswater policy oil.xdsl --information",
     ),
     "dsep": (
-        "Say whether variables of a network are independent, given others.",
+        "Test whether variables of a network are d-separated (independent), given others.",
         'bayeswater dsep asia.bif "asia ; smoke | xray"',
     ),
     "sample": (
-        "Draw rows from a network.",
+        "Draw random rows from a network.",
         "bayeswater sample alarm.bif -n 100000 -o rows.parquet",
     ),
     "edit": (
@@ -124,10 +126,10 @@ VERBS = {
         'bayeswater edit asia.bif -o less.bif --remove-node xray --rename "lung=cancer"',
     ),
     "convert": (
-        "Write a network in the format of another program.",
+        "Convert a network file to another format.",
         "bayeswater convert alarm.bif alarm.xdsl",
     ),
-    "demo": ("Tell the whole story on built-in data.", "bayeswater demo"),
+    "demo": ("Show the main abilities on built-in data.", "bayeswater demo"),
 }
 """The verbs in the order of a first acquaintance: what each does, and an example."""
 
@@ -139,11 +141,11 @@ FILES = {
 }
 """Where a verb lives that has no file of its name: those of one subject share one."""
 
-EPILOGUE = "--debug, anywhere, shows the traceback of an error."
+EPILOGUE = "bayeswater COMMAND --help shows the options of a command. --debug shows the traceback of an error."
 
 app = App(
     name="bayeswater",
-    help="Bayesian classification on one set of counts: fit, explain, merge and forget.",
+    help="Bayesian classification and Bayesian networks: learn from a table, predict, explain, decide.",
     help_epilogue=EPILOGUE,
     version=__version__,
     # Plain text, since a parser of markup would take longer to import than all the rest.
@@ -151,6 +153,8 @@ app = App(
     version_format="plaintext",
     default_parameter=Parameter(negative_iterable=()),
     result_action="return_value",
+    exit_on_error=False,
+    print_error=False,
     suppress_keyboard_interrupt=False,
 )
 for place, (verb, (summary, example)) in enumerate(VERBS.items()):
@@ -184,7 +188,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             app([argument for argument in given if argument != "--debug"])
         with named_in_errors():
             sys.stdout.flush()
-    except SystemExit as stop:  # cyclopts has said what was wrong, or found nobody to say it to
+    except CycloptsError as error:
+        _complain(f"error: {_of_usage(error)}", debug)
+        return USAGE
+    except SystemExit as stop:  # nobody is there to read what cyclopts prints
         if isinstance(stop.__context__, BrokenPipeError):
             return BROKEN_PIPE
         return stop.code if isinstance(stop.code, int) else FAULT
@@ -213,6 +220,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(f"error: {type(error).__name__}: {error} (run again with --debug to see where)", debug)
         return FAULT
     return WELL
+
+
+def _of_usage(error: CycloptsError) -> str:
+    """Say what is wrong with a command line, in the words of all other errors."""
+    verb, error.verbose = " ".join(("bayeswater", *(error.command_chain or ()))), False
+    said = str(error).partition(" Available commands")[0].rstrip(".")
+    if isinstance(error, MissingArgumentError) and error.argument is not None:
+        said = f"{error.keyword} needs a value" if error.keyword else f"{verb} needs {error.argument.name}"
+    elif isinstance(error, ValidationError) and error.exception_message.startswith("-"):  # no file, but an option
+        said = error.exception_message
+        known = () if error.app is None else error.app.assemble_argument_collection()
+        near = get_close_matches(said.split()[0], (name for argument in known for name in argument.names), 1)
+        said = f"{said}; did you mean {near[0]}?" if near else said
+    return f"{said} (`{verb} --help` shows what there is)"
 
 
 def _end_by_signals() -> None:

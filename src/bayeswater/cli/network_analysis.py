@@ -26,7 +26,13 @@ def cells_given(net: Any, texts: list[str] | None) -> dict[str, Any]:
     """Read evidence that is given as name=state, or name=number, one each time."""
     from bayeswater.cli.question_text import read_pair
 
-    return dict(cell_named(net, *read_pair(text, "name=state"), text) for text in texts or ())
+    found: dict[str, Any] = {}
+    for text in texts or ():
+        name, cell = cell_named(net, *read_pair(text, "name=state"), text)
+        if name in found:
+            raise ParameterError(f"{name!r} is given twice: {found[name]!r} and {cell!r}; leave one out")
+        found[name] = cell
+    return found
 
 
 def soft_evidence_given(net: Any, texts: list[str] | None) -> dict[str, Any]:
@@ -38,18 +44,17 @@ def soft_evidence_given(net: Any, texts: list[str] | None) -> dict[str, Any]:
         name, pairs = read_pairs_after(text)
         variable = variable_named(net, name, text)
         likelihoods = {}
-        for state, value in pairs:
+        for word, value in pairs:
+            state = state_named(variable, word, text)
             try:
-                likelihoods[state_named(variable, state, text)] = float(value.text)
+                likelihoods[state] = float(value.text)
             except ValueError:
                 raise ParameterError(f"{text!r} gives {value.text!r} as a likelihood; give a number") from None
         found[variable.name] = likelihoods
     return found
 
 
-Known = Annotated[
-    list[str] | None, Parameter(name=["--given", "-g"], help="What is observed: name=state, or name=number.")
-]
+Known = Annotated[list[str] | None, Parameter(name=["--given", "-g"], help="Evidence: name=state, or name=number.")]
 
 
 def draw(
@@ -58,7 +63,7 @@ def draw(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"], help="File to write: .svg, or .dot for Graphviz.")],
     given: Known = None,
-    bars: Annotated[bool, Parameter(help="Whether probabilities are shown in the nodes.")] = True,
+    bars: Annotated[bool, Parameter(help="Whether nodes show the probabilities of their states.")] = True,
     tolerance: Tolerance = None,
 ) -> None:
     """Draw a network, with the probabilities of all states once some variables are known."""
@@ -77,21 +82,32 @@ def draw(
 
 def impute(
     network: NetworkFile,
-    rows: Annotated[list[str], Parameter(help="File of rows; a pattern, a folder or several files are one table.")],
+    rows: Annotated[
+        list[str],
+        Parameter(help="Table with missing cells; a pattern, a folder or several files are read as one table."),
+    ],
     /,
     *,
     method: Annotated[
-        Literal["most_probable", "draw", "mean"], Parameter(help="How missing cells are filled in.")
+        Literal["most_probable", "draw", "mean"],
+        Parameter(
+            help="Fill in the most probable joint states, draws from the joint posterior, or the mean of each cell."
+        ),
     ] = "most_probable",
     output: Annotated[
         Path | None, Parameter(name=["--output", "-o"], help="File to write; by default standard output.")
     ] = None,
-    output_format: Annotated[OutputFormat | None, Parameter(help="Format to write, if the name does not tell.")] = None,
-    ignore: Annotated[list[str] | None, Parameter(help="Column that is no variable; it is left out.")] = None,
+    output_format: Annotated[
+        OutputFormat | None,
+        Parameter(help="Format to write; by default that of the file name, and CSV on standard output."),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, Parameter(help="Column that is not a variable of the network; it is left out.")
+    ] = None,
     unseen: Annotated[
-        Literal["error", "ignore"], Parameter(help="Whether a label that is no state is refused, or missing.")
+        Literal["error", "ignore"], Parameter(help="A value that is not a state: an error, or a missing cell (ignore).")
     ] = "error",
-    seed: Annotated[int, Parameter(validator=Number(gte=0), help="Seed of draws.")] = 0,
+    seed: Annotated[int, Parameter(validator=Number(gte=0), help="Seed of the draws.")] = 0,
     tolerance: Tolerance = None,
     reading: ReadingOptions = AS_USUAL,
 ) -> None:
@@ -117,20 +133,28 @@ def impute(
 
 def sensitivity(
     network: NetworkFile,
-    question: Annotated[str, Parameter(help='As "P(lung=yes | xray=yes)".')],
+    question: Annotated[str, Parameter(help='One posterior, such as "P(lung=yes | xray=yes)".')],
     /,
     *,
-    soft: Annotated[list[str] | None, Parameter(help='Soft evidence: "xray: pos=0.9, neg=0.2".')] = None,
-    spread: Annotated[float, Parameter(help="Share by which each entry is lowered and raised.")] = 0.1,
+    soft: Annotated[
+        list[str] | None, Parameter(help='Soft evidence, a likelihood for each state: "xray: pos=0.9, neg=0.2".')
+    ] = None,
+    spread: Annotated[float, Parameter(help="Share by which each table entry is lowered and raised.")] = 0.1,
     most: Annotated[int, Parameter(help="How many entries to show.", validator=Number(gte=1))] = 20,
-    plot: Annotated[Path | None, Parameter(help="File to draw the tornado to: .png, .svg or .pdf.")] = None,
+    plot: Annotated[
+        Path | None, Parameter(help="Picture of the strongest entries to write: .png, .svg or .pdf.")
+    ] = None,
     tolerance: Tolerance = None,
     as_json: AsJson = False,
 ) -> None:
     """Say which entries of which tables a posterior depends on, the strongest first."""
+    from bayeswater.cli.compare import draw as draw_picture
+    from bayeswater.cli.compare import require_picture
     from bayeswater.cli.question_text import read_question
     from bayeswater.cli.terminal import warnings_once
 
+    if plot is not None:
+        require_picture(plot)
     asked = read_question(question)
     if len(asked.targets) != 1 or asked.targets[0].state is None:
         raise ParameterError(f"{question!r} asks for no single state; write P(lung=yes | xray=yes)")
@@ -143,7 +167,7 @@ def sensitivity(
     if plot is not None:
         from bayeswater.plots.finding_displays import TornadoDisplay
 
-        TornadoDisplay(found).plot().figure_.savefig(plot, bbox_inches="tight", dpi=150)
+        draw_picture(TornadoDisplay(found), plot)
     _print_sensitivity(found, question, most, as_json=as_json)
 
 

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 def dsep(
     network: NetworkFile,
-    question: Annotated[str, Parameter(help='Both sides and what is given, as "A, B ; C | D, E".')],
+    question: Annotated[
+        str,
+        Parameter(
+            help='Two sets of variables and what is given: "A, B ; C | D, E" asks if A, B and C are separated by D, E.'
+        ),
+    ],
     /,
     *,
     tolerance: Tolerance = None,
@@ -95,8 +100,11 @@ def sample(
     output: Annotated[
         Path | None, Parameter(name=["--output", "-o"], help="File to write; by default standard output.")
     ] = None,
-    output_format: Annotated[OutputFormat | None, Parameter(help="Format to write, if the name does not tell.")] = None,
-    seed: Annotated[int, Parameter(validator=Number(gte=0), help="The same seed draws the same rows.")] = 0,
+    output_format: Annotated[
+        OutputFormat | None,
+        Parameter(help="Format to write; by default that of the file name, and CSV on standard output."),
+    ] = None,
+    seed: Annotated[int, Parameter(validator=Number(gte=0), help="Seed: the same one draws the same rows.")] = 0,
     tolerance: Tolerance = None,
 ) -> None:
     """Draw rows from a network, in memory only some of them at a time."""
@@ -118,8 +126,8 @@ def convert(
     output: Annotated[
         Path,
         Parameter(
-            help="File to write: .bif, .xml, .xdsl, .dsl, .net, .dsc, .uai, also with .gz, or .bayes; replaces one. "
-            "With numbers .json, .xdsl or .bayes."
+            help="File to write: .bif, .xml, .xdsl, .dsl, .net, .dsc, .uai, each also with .gz, or .bayes; networks "
+            "with numbers: .json, .xdsl or .bayes. An existing file is replaced."
         ),
     ],
     /,

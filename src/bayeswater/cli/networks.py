@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 NetworkFile = Annotated[
     str,
     Parameter(
-        help="Network: .bif, .xml, .xdsl, .dsl, .net, .dsc, .uai, also with .gz behind it, or .bayes, also of a "
-        "classifier that is one; with numbers .json or .xdsl."
+        help="Network file: .bif, .xml, .xdsl, .dsl, .net, .dsc, .uai, each also with .gz, or .bayes (also of a "
+        "classifier that is a network, such as TAN); networks with numbers: .json, .xdsl or .bayes."
     ),
 ]
 Tolerance = Annotated[
     float | None,
-    Parameter(help="By how much rows of a network file may differ from one; by default 0.01, any sum in .net."),
+    Parameter(help="How far the sum of a table row in a file may be from 1; by default 0.01, and any sum in .net."),
 ]
 
 

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 def _no_option(_: Any, path: str) -> None:
     if path.startswith("-") and path != "-":
-        raise ValueError(f"{path} is no option of this verb; a file of that name is written ./{path}")
+        raise ValueError(f"{path} is no option of this verb, nor a file: that would be written ./{path}")
 
 
 DataFile = Annotated[
     str,
     Parameter(
         name="DATA",
-        help="CSV, TSV, JSON, ARFF, also compressed or in a zip archive (archive.zip!table.csv); Parquet, Arrow, "
-        "Excel, SQLite, DuckDB, SPSS, Stata, SAS; - reads standard input. Several files, a pattern as "
-        "'part-*.parquet' or a folder are read as one table.",
+        help="Table to read: CSV, TSV, JSON, ARFF, Parquet, Arrow, Excel, SQLite, DuckDB, SPSS, Stata or SAS; text may "
+        "be compressed, or in a zip archive (archive.zip!table.csv). Several files, a folder, or a pattern such as "
+        "'part-*.parquet' are read as one table. - is standard input.",
         required=True,
         allow_leading_hyphen=True,  # of the name of standard input
         validator=_no_option,
@@ -36,14 +36,16 @@ DataFile = Annotated[
 ]
 """One of the files of a verb, which may stand anywhere among its options."""
 
-ModelFile = Annotated[str, Parameter(help="File that `fit` or `save` wrote.")]
-Target = Annotated[str, Parameter(name=["--target", "-t"], help="Column that holds the class of each row.")]
+ModelFile = Annotated[str, Parameter(help="Model file, written by `fit` or `save`.")]
+Target = Annotated[
+    str, Parameter(name=["--target", "-t"], help="Column that holds the class of each row: the one to predict.")
+]
 BinsOfTarget = Annotated[
     int | None,
     Parameter(
         name="--target-bins",
         validator=Number(gte=2),
-        help="Cut a target of amounts into so many classes, with about as many rows each.",
+        help="Cut a numeric target into this many classes of about equal size.",
     ),
 ]
 MinClassRows = Annotated[
@@ -51,7 +53,7 @@ MinClassRows = Annotated[
     Parameter(
         name="--min-class-rows",
         validator=Number(gte=1),
-        help="Leave out rows of classes that have fewer rows than this.",
+        help="Leave out the rows of classes with fewer rows than this.",
     ),
 ]
 AsJson = Annotated[
@@ -59,16 +61,18 @@ AsJson = Annotated[
 ]
 LossFile = Annotated[
     Path | None,
-    Parameter(name="--loss", help='File of costs: a CSV that begins with "action \\ truth,no,yes", or a TOML file.'),
+    Parameter(
+        name="--loss", help='File of costs: a CSV whose first line is such as "action \\ truth,no,yes", or a TOML file.'
+    ),
 ]
 
 ColumnFamilies = Annotated[
     list[str] | None,
     Parameter(
         name="--column",
-        help="Family of a column, as age=binned: auto, categorical, bernoulli, gaussian, lognormal, poisson, "
-        "negative_binomial, beta, von_mises (with its period: hour=von_mises:24), binned, text, multinomial, "
-        "complement, marks, ignored; mdl is binned where that tells the classes apart.",
+        help="Family of a column, such as age=binned: auto, categorical, bernoulli, gaussian, lognormal, poisson, "
+        "negative_binomial, beta, von_mises (with its period: hour=von_mises:24), binned, mdl (bins whose cuts "
+        "separate the classes), text, multinomial, complement, marks or ignored.",
     ),
 ]
 
@@ -104,40 +108,39 @@ class ReadingOptions:
     Parameters
     ----------
     format
-        What the data are, where their name does not tell; standard input is CSV by default.
+        Format of the data, if the file name does not show it; standard input is CSV by default.
     types
-        Type of a column, as zip=string; one of string, number, integer, boolean, date, timestamp.
+        Type of a column, such as zip=string; one of string, number, integer, boolean, date, timestamp.
     missing
-        Cell that means missing, besides the empty one and the usual marks, such as NA, N/A, null, None, ? and -.
+        Further mark of a missing cell, beside the usual ones: an empty cell, NA, N/A, null, None, ?, - and such.
     missing_only
-        Cell that means missing in place of the usual marks.
+        Mark of a missing cell, instead of the usual ones.
     delimiter
-        The character between cells of a CSV; by default a comma, a semicolon, a tab or a bar, as they fit.
+        Character between the cells of a CSV; found from the file by default.
     decimal
-        The character before the decimals of a number in a CSV: a point, or a comma as in 1234,5; by default as the
-        cells of a column tell.
+        Decimal sign of a CSV: a point, or a comma as in 1234,5; found from the cells of a column by default.
     thousands
-        The character between groups of digits in a CSV: a comma, a point, a blank or an apostrophe.
+        Sign between groups of digits in a CSV: a comma, a point, a blank or an apostrophe.
     date_format
-        How all dates of a CSV are written, as %d/%m/%Y; by default as all cells of a column tell.
+        Format of all dates of a CSV, such as %d/%m/%Y; found from the cells of a column by default.
     header
-        Whether the first row of a CSV holds the names; without it columns are x0, x1, ...
+        Whether the first row of a CSV holds the column names; without them columns are x0, x1, ...
     names
-        Names of the columns of a CSV without a header, as age,job,income.
+        Column names of a CSV without a header, such as age,job,income.
     quotes
-        Whether cells of a CSV may stand in quotes; without, a quote is a character like others.
+        Whether cells of a CSV may be quoted; with --no-quotes a quote is an ordinary character.
     encoding
-        Encoding of CSV and ARFF, such as gbk or latin-1; by default UTF-8, or what the bytes look like.
+        Encoding of CSV and ARFF, such as gbk or latin-1; found from the bytes by default.
     comment
-        What lines of a CSV begin with that are no rows; by default # where such lines stand above the header.
+        Sign that begins a comment line of a CSV; by default # if such lines stand above the header.
     bad_rows
-        What becomes of rows of a CSV that have another length: an error, left out, or filled up with missing cells.
+        Rows of a CSV with another number of cells: an error, left out, or filled up with missing cells.
     sheet
-        Name or number of a sheet of a spreadsheet, where several have cells.
+        Name or number of the sheet to read, if several sheets of a spreadsheet have cells.
     table
-        Table of a database, where it has several.
+        Table of a database to read, if it has several.
     query
-        SELECT over the tables of a database, in the place of a table.
+        SELECT over the tables of a database, instead of one table.
     """
 
     format: Format | None = None

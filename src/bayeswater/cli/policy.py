@@ -10,16 +10,23 @@ from bayeswater.cli.options import AsJson
 
 
 def policy(
-    diagram: Annotated[str, Parameter(help="Influence diagram: .xdsl of GeNIe, .bifxml or .xml of aGrUM, or .gz.")],
+    diagram: Annotated[
+        str, Parameter(help="Influence diagram: .xdsl of GeNIe, .bifxml or .xml of aGrUM, each also with .gz.")
+    ],
     /,
     *,
-    decision: Annotated[str | None, Parameter(help="Show this decision alone.")] = None,
+    decision: Annotated[str | None, Parameter(help="Show only this decision.")] = None,
     given: Known = None,
     information: Annotated[
-        bool, Parameter(negative=(), show_default=False, help="Say what it is worth to know each variable before it.")
+        bool,
+        Parameter(
+            negative=(),
+            show_default=False,
+            help="Also show what it is worth to know each variable before the decision.",
+        ),
     ] = False,
     reliability: Annotated[
-        float | None, Parameter(help="Probability that a report names the true state; without it, one is certain.")
+        float | None, Parameter(help="Probability that the information names the true state; 1 by default.")
     ] = None,
     tolerance: Tolerance = None,
     as_json: AsJson = False,

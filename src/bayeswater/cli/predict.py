@@ -34,9 +34,9 @@ def predict(
     output
         File to write; by default standard output.
     output_format
-        Format to write; by default the one that the name of the file tells, and CSV on standard output.
+        Format to write; by default that of the file name, and CSV on standard output.
     keep
-        Write the columns of the data, too.
+        Also write the columns of the data.
     explain
         Add a column with the reasons for each class.
     """

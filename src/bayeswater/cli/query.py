@@ -33,43 +33,56 @@ def query(
     question: Annotated[
         str | None,
         Parameter(
-            help='As "P(A, B | C=c, D=\'odd label\')", "P(A | do(B=b), C=c)", "MPE(C=c)" for the most probable states '
-            'of all, or "MAP(A, B | C=c)" for those of some.'
+            help='Such as "P(A, B | C=c, D=\'odd label\')" or "P(A | do(B=b), C=c)"; "MPE(C=c)" gives the most '
+            'probable states of all variables, "MAP(A, B | C=c)" those of some.'
         ),
     ] = None,
     /,
     *,
-    method: Annotated[Method, Parameter(help="How to answer; auto is exact where memory and time allow.")] = "auto",
-    standard_error: Annotated[float, Parameter(help="Error of each probability at which sampling ends.")] = 0.001,
-    time_limit: Annotated[float, Parameter(help="Seconds after which sampling ends.")] = 10.0,
-    seed: Annotated[int, Parameter(help="Seed of sampling.")] = 0,
-    soft: Annotated[list[str] | None, Parameter(help='Soft evidence: "xray: pos=0.9, neg=0.2".')] = None,
-    k_best: Annotated[int, Parameter(help="How many explanations MPE gives.", validator=Number(gte=1))] = 1,
-    states: Annotated[int, Parameter(help="How many lines to show.", validator=Number(gte=1))] = 40,
+    method: Annotated[
+        Method, Parameter(help="How to answer; auto is exact if memory and time allow it, and samples otherwise.")
+    ] = "auto",
+    standard_error: Annotated[
+        float, Parameter(help="Sampling ends when the standard error of each probability is this small.")
+    ] = 0.001,
+    time_limit: Annotated[float, Parameter(help="Sampling ends after this many seconds.")] = 10.0,
+    seed: Annotated[int, Parameter(help="Seed of the sampling.")] = 0,
+    soft: Annotated[
+        list[str] | None, Parameter(help='Soft evidence, a likelihood for each state: "xray: pos=0.9, neg=0.2".')
+    ] = None,
+    k_best: Annotated[int, Parameter(help="With MPE: how many explanations to give.", validator=Number(gte=1))] = 1,
+    states: Annotated[int, Parameter(help="How many states to show at most.", validator=Number(gte=1))] = 40,
     tolerance: Tolerance = None,
     as_json: AsJson = False,
     evidence: Annotated[
         list[str] | None,
         Parameter(
-            help="File of rows of evidence; empty cells are not observed. A pattern in quotes, a folder, or the option "
-            "given several times are read as one table.",
+            help="Table of evidence, a case in each row; empty cells are not observed. A quoted pattern, a folder or "
+            "several files (the option given several times) are read as one table.",
             allow_leading_hyphen=True,
             negative=(),
         ),
     ] = None,
     target: Annotated[
-        list[str] | None, Parameter(name=["--target", "-t"], help="Variable to give for every row; all by default.")
+        list[str] | None,
+        Parameter(
+            name=["--target", "-t"],
+            help="With --evidence: variable whose posterior to give for every row; all by default.",
+        ),
     ] = None,
     output: Annotated[
         Path | None, Parameter(name=["--output", "-o"], help="File to write; by default standard output.")
     ] = None,
-    output_format: Annotated[OutputFormat | None, Parameter(help="Format to write, if the name does not tell.")] = None,
-    ignore: Annotated[list[str] | None, Parameter(help="Column of the rows that is no evidence.")] = None,
+    output_format: Annotated[
+        OutputFormat | None,
+        Parameter(help="Format to write; by default that of the file name, and CSV on standard output."),
+    ] = None,
+    ignore: Annotated[list[str] | None, Parameter(help="Column of the table that is not evidence.")] = None,
     keep: Annotated[
-        bool, Parameter(negative=(), show_default=False, help="Write the columns of the rows, too.")
+        bool, Parameter(negative=(), show_default=False, help="Also write the columns of the table.")
     ] = False,
     unseen: Annotated[
-        Literal["error", "ignore"], Parameter(help="Whether a label that is no state is refused, or not observed.")
+        Literal["error", "ignore"], Parameter(help="A value that is not a state: an error, or not observed (ignore).")
     ] = "error",
     reading: ReadingOptions = AS_USUAL,
 ) -> None:

@@ -31,11 +31,11 @@ def report(
     output
         HTML file to write.
     group
-        Column by whose values the rows are audited, such as sex; the model need not read it.
+        Column whose groups are compared, such as sex; the model need not use it.
     positive
-        Class that curves are drawn for; by default the last one.
+        Class for which curves are drawn; by default the last one.
     peers
-        Compare with scikit-learn's models too, which learn from these rows by folds.
+        Also compare with models of scikit-learn, cross-validated on these rows.
     lang
         Language of the report: English or Chinese.
     """
@@ -43,9 +43,14 @@ def report(
     from bayeswater.cli.models import known_class, labels_explained, load_model, open_for, require_other_files
     from bayeswater.cli.terminal import say, warnings_once
     from bayeswater.data.sources.target_rules import TargetBins
+    from bayeswater.errors import ParameterError
+    from bayeswater.models.stored.folders import require_folder
     from bayeswater.reports.model_report import model_report
     from bayeswater.reports.sentences import sentences
 
+    if output.suffix.lower() not in (".html", ".htm"):
+        raise ParameterError(f"--output {str(output)!r} is no HTML file; end the name in .html")
+    require_folder(output)
     classifier = load_model(model)
     costs = None if loss is None else Costs.read(loss, classifier).loss
     wanted = None if positive is None else known_class(classifier, positive)

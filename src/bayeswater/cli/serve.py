@@ -9,7 +9,10 @@ from cyclopts.validators import Number
 
 
 def serve(
-    *models: Annotated[str, Parameter(name="MODEL", help="Files of models; with several, each is asked by its name.")],
+    *models: Annotated[
+        str,
+        Parameter(name="MODEL", help="Model files; if there are several, the address has the name: /income/predict."),
+    ],
     port: Annotated[int, Parameter(validator=Number(gte=0, lte=65535))] = 8000,
     host: str = "127.0.0.1",
     learn: Annotated[bool, Parameter(negative=())] = False,
@@ -23,19 +26,19 @@ def serve(
     Parameters
     ----------
     port
-        Port to listen on; 0 takes a free one.
+        Port to listen on; 0 chooses a free one.
     host
-        Address to listen on; others than 127.0.0.1 can be reached from other machines.
+        Address to listen on. At 127.0.0.1 only this machine can ask; 0.0.0.0 lets all others ask, too.
     learn
-        Let rows be learned and forgotten; they are kept in a journal beside the model.
+        Allow requests to add and to remove rows; they are kept in a journal beside the model.
     token
-        Secret that learning asks for; better given as BAYESWATER_TOKEN, which no list of processes shows.
+        Secret that requests to learn have to give. It is safer in the environment, as BAYESWATER_TOKEN.
     save_rows
-        Rows after which the model file is written anew; in any case a minute after the first.
+        New rows after which the model file is written; it is written after a minute in any case.
     body_bytes
-        Largest request.
+        Largest size of a request, in bytes.
     rate
-        Requests a second from one address.
+        Most requests a second from one address; no limit by default.
     """
     from bayeswater.cli.terminal import say, warnings_once
     from bayeswater.errors import BayesWarning, ParameterError

@@ -34,48 +34,62 @@ def learn(
         Path,
         Parameter(
             name=["--output", "-o"],
-            help="Network file: .bif, .xml, .xdsl, .dsl, .net, .dsc, .uai, also with .gz, or .bayes; with --numbers "
-            "gaussian .json or .xdsl.",
+            help="Network file to write: .bif, .xml, .xdsl, .dsl, .net, .dsc, .uai, each also with .gz, or .bayes; "
+            "with --numbers gaussian: .json, .xdsl or .bayes.",
         ),
     ],
     score: Annotated[str, Parameter(help="bic, aic, ebic, bdeu, bds, bdj, bdla, k2, fnml, qnml or loglik.")] = "bic",
-    sample_size: Annotated[float | None, Parameter(help="Equivalent sample size of bdeu and bds.")] = None,
+    sample_size: Annotated[float | None, Parameter(help="Equivalent sample size of the scores bdeu and bds.")] = None,
     method: Annotated[
         str,
         Parameter(
-            help="auto, hill_climb, tabu, order, exact or tree; by tests pc, grow_shrink, iamb, inter_iamb, "
-            "fast_iamb, iamb_fdr, mmpc, si_hiton_pc, hpc or aracne; or both, mmhc, h2pc or rsmax2."
+            help="Search by scores: auto, hill_climb, tabu, order, exact or tree; by tests: pc, grow_shrink, iamb, "
+            "inter_iamb, fast_iamb, iamb_fdr, mmpc, si_hiton_pc, hpc or aracne; by both: mmhc, h2pc or rsmax2."
         ),
     ] = "auto",
-    require: Annotated[list[str] | None, Parameter(help='Arcs that must be there, as "age -> income".')] = None,
-    forbid: Annotated[list[str] | None, Parameter(help='Arcs that cannot be there, as "sex <- *".')] = None,
-    tiers: Annotated[Path | None, Parameter(help='TOML file: tiers = [["age", "sex"], ["income"]].')] = None,
-    start: Annotated[Path | None, Parameter(help="Network file to begin from.")] = None,
-    max_parents: Annotated[int | None, Parameter(help="Most parents of a variable.")] = None,
-    time_limit: Annotated[
-        float | None, Parameter(help="Seconds to search; what is still to be gained is not worked out then.")
+    require: Annotated[list[str] | None, Parameter(help='Required arcs, such as "age -> income".')] = None,
+    forbid: Annotated[list[str] | None, Parameter(help='Forbidden arcs, such as "sex <- *".')] = None,
+    tiers: Annotated[
+        Path | None,
+        Parameter(
+            help='TOML file of groups; no arc leads back to an earlier one: tiers = [["age", "sex"], ["income"]].'
+        ),
     ] = None,
-    restarts: Annotated[int, Parameter(help="Climbs from perturbed graphs, of hill_climb and tabu.")] = 0,
-    tabu_length: Annotated[int, Parameter(help="Of tabu: graphs that it does not come back to.")] = 30,
+    start: Annotated[Path | None, Parameter(help="Network file whose graph the search begins with.")] = None,
+    max_parents: Annotated[int | None, Parameter(help="Largest number of parents of a variable.")] = None,
+    time_limit: Annotated[
+        float | None, Parameter(help="Seconds to search; no upper bound of the score is computed then.")
+    ] = None,
+    restarts: Annotated[
+        int, Parameter(help="For hill_climb and tabu: how often to begin again, from a changed graph.")
+    ] = 0,
+    tabu_length: Annotated[int, Parameter(help="For tabu: how many of the last graphs it does not come back to.")] = 30,
     test: Annotated[
         str | None,
-        Parameter(help="Of searches by tests: g2, chi2, mi-sh, ...; with --numbers gaussian mi-cg, cor, ..."),
+        Parameter(help="For searches by tests: g2, chi2, mi-sh, ...; with --numbers gaussian: mi-cg, cor, ..."),
     ] = None,
-    significance: Annotated[float, Parameter(help="Of searches by tests: p-value up to which columns depend.")] = 0.05,
+    significance: Annotated[
+        float, Parameter(help="For searches by tests: columns depend if the p-value is at most this.")
+    ] = 0.05,
     seed: Annotated[int, Parameter(help="Seed of everything random.")] = 0,
     column: Annotated[
         list[str] | None,
-        Parameter(help="Family of a column, as zip=categorical: auto, categorical, bernoulli, binned or ignored."),
+        Parameter(help="Family of a column, such as zip=categorical: auto, categorical, bernoulli, binned or ignored."),
     ] = None,
     ignore: Annotated[list[str] | None, Parameter(help="Column to leave out.")] = None,
     discretize: Annotated[
-        str, Parameter(help="Bins of numbers: equal_frequency, equal_width, rounding, pkid or fixed_frequency.")
+        str,
+        Parameter(
+            help="How numbers are cut into bins: equal_frequency, equal_width, rounding, pkid or fixed_frequency."
+        ),
     ] = "equal_frequency",
     numbers: Annotated[
         Literal["states", "gaussian"],
-        Parameter(help="Whether numbers go into bins, or stay numbers, normal around linear functions of parents."),
+        Parameter(help="Cut numbers into bins (states), or keep them as linear Gaussian variables (gaussian)."),
     ] = "states",
-    incomplete: Annotated[str, Parameter(help="Rows with missing cells: em to fill these in, or error.")] = "em",
+    incomplete: Annotated[
+        str, Parameter(help="Rows with missing cells: em uses them by structural EM, error refuses them.")
+    ] = "em",
     tolerance: Tolerance = None,
     as_json: AsJson = False,
     reading: ReadingOptions = AS_USUAL,
@@ -171,7 +185,7 @@ def score(
     /,
     *data: DataFile,
     score: Annotated[str, Parameter(help="bic, aic, ebic, bdeu, bds, bdj, bdla, k2, fnml, qnml or loglik.")] = "bic",
-    sample_size: Annotated[float | None, Parameter(help="Equivalent sample size of bdeu and bds.")] = None,
+    sample_size: Annotated[float | None, Parameter(help="Equivalent sample size of the scores bdeu and bds.")] = None,
     tolerance: Tolerance = None,
     as_json: AsJson = False,
     reading: ReadingOptions = AS_USUAL,

@@ -42,6 +42,7 @@ OPTIONS = {
     "a larger tolerance=": "a larger --tolerance",
     "bad_rows='pad'": "--bad-rows pad",
     "whole_rows=True": "--whole-rows",
+    "single=True": "--float",
     "or give a query=...": "or give a --query",
     "bin it: pandas.qcut(y, 3)": "bin it: --target-bins 3",
     "leave the column out where it is known only afterwards, or count empty cells with missing='state'": (

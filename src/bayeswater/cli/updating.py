@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def merge(
-    first: Annotated[str, Parameter(help="Model whose parameters are kept.")],
-    second: Annotated[str, Parameter(help="Model to add.")],
+    first: Annotated[str, Parameter(help="Model file whose settings (smoothing and such) the sum keeps.")],
+    second: Annotated[str, Parameter(help="Model file to add.")],
     /,
-    *more: Annotated[str, Parameter(help="Further models to add.")],
-    output: Annotated[Path, Parameter(name=["--output", "-o"], help="File for the sum.")],
+    *more: Annotated[str, Parameter(help="Further model files to add.")],
+    output: Annotated[Path, Parameter(name=["--output", "-o"], help="Model file to write.")],
     as_json: AsJson = False,
 ) -> None:
     """Add models that were fitted apart, as if fitted on all their rows."""
@@ -80,7 +80,7 @@ def forget(
     Parameters
     ----------
     output
-        File for the model without the rows; by default it takes the place of the model.
+        Model file to write; by default MODEL is replaced.
     """
     from bayeswater.cli.models import labels_explained, load_model, open_for, require_other_files
     from bayeswater.cli.terminal import amount, passes_shown, warnings_once

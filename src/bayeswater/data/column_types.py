@@ -24,9 +24,20 @@ class Misfit(DataError):
     @classmethod
     def of(cls, where: str, column: str, cell: Any, kind: "pa.DataType | str", way_out: str) -> "Misfit":
         """Say what is wrong in a sentence, and keep its parts for who knows more of the column."""
-        error = cls(f"{where}, column {column!r} holds {cell!r}, which is no {kind}; {way_out}")
+        error = cls(f"{where}, column {column!r} holds {cell!r}, which is no {spoken(kind)}; {way_out}")
         error.where, error.column, error.cell, error.kind, error.way_out = where, column, cell, kind, way_out
         return error
+
+
+def spoken(kind: "pa.DataType | str") -> str:
+    """Name a type as people do.
+
+    >>> import pyarrow
+    >>> spoken(pyarrow.int64()), spoken(pyarrow.float64()), spoken("time of day")
+    ('whole number', 'number', 'time of day')
+    """
+    named = {"int64": "whole number", "double": "number", "bool": "boolean", "date32[day]": "date"}
+    return "time stamp" if str(kind).startswith("timestamp") else named.get(str(kind), str(kind))
 
 
 STRETCH = 2**12

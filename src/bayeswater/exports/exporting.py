@@ -121,17 +121,17 @@ def export(
         A path says by its ending what is written: .sql, .onnx, .c (and a .h beside it), .js or .mjs, .html, .py. A
         kind, "sql", "onnx", "c", "javascript", "html" or "python", gives the text (of "onnx" the bytes) instead.
     dialect : {"duckdb", "sqlite", "postgres", "mysql", "bigquery", "snowflake", "spark"}, optional
-        Of SQL; default "duckdb".
+        Dialect of SQL; default "duckdb".
     loss : Loss, or anything that `Loss` reads, optional
-        Then the action of least expected cost is given, too.
+        Costs; the program then also gives the action with the least expected cost.
     single : bool, default False
         Whether C calculates in single precision.
     lang : {"en", "zh"}, optional
-        Of the page; default English.
+        Language of the HTML page; default English.
     table : str, optional
         Name of the table that SQL selects from; default "rows".
     keep : names of columns, optional
-        Columns of that table that stand before the answers of SQL; default those of the model.
+        Columns of that table that SQL gives before its answers; default those of the model.
     whole_rows : bool, default False
         Whether rows lack no cell. SQL and ONNX cannot sum over what others depend on: `KDB`, `SKDB` and a
         `GaussianClassifier` of correlated columns are refused there without it, and with it such rows are NULL or NaN.
@@ -144,11 +144,11 @@ def export(
     Raises
     ------
     ParameterError, ResourceLimitError
-        Where a model, or its size, is nothing that the target can hold: it is never approximated.
+        If the target cannot hold the model, or not at its size; an export is never an approximation.
 
     See Also
     --------
-    save : Write a fitted model to a file, in the place of the one that is there.
+    save : Write a fitted model to a file; an existing one is replaced.
 
     Examples
     --------

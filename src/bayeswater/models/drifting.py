@@ -88,7 +88,7 @@ def _own_classes(sums: Sums[Any]) -> Sums[Any]:
 
 
 def drift(a: OnSums, b: Any, y: Any = None) -> Drift:
-    """Tell which columns follow another law than before, class by class, and whether the classes are as frequent.
+    """Find which columns changed between two models, or a model and new rows, class by class.
 
     For each column and class this is the log Bayes factor of two laws against one, read off the sums:
     log E(a) + log E(b) - log E(a + b), with E the evidence. No row is needed of a model that was fitted.

@@ -59,7 +59,7 @@ class MultinomialNB(WeighsFeatures, FeatureClassifier):
         Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out. It
         has no effect with learned weights, which need no further calibration.
     weights : None or "learned", default None
-        Whether each feature counts by a weight, for each class, in rows that are scaled to length 1.
+        "learned" scales rows to length 1 and gives each feature a weight in each class, learned by leave-one-out.
 
     Attributes
     ----------

@@ -64,7 +64,8 @@ class GaussianNB(WeighsOneLaw, OnSums, BayesClassifier):
         Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out. It
         has no effect with learned weights, which need no further calibration.
     weights : None or "learned", default None
-        Whether each column counts by a weight, for each class, that is learned by leave-one-out.
+        "learned" gives each column a weight in each class, learned by leave-one-out, so that columns that repeat each
+        other count once.
 
     Attributes
     ----------

@@ -149,7 +149,7 @@ OWN_FORMS = {
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model to a file, in the place of the one that is there.
+    """Write a fitted model to a file; an existing one is replaced.
 
     The file is whole at every moment: a process that is killed leaves the old one or the new one.
 
@@ -213,7 +213,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     See Also
     --------
-    save : Write a fitted model to a file, in the place of the one that is there.
+    save : Write a fitted model to a file; an existing one is replaced.
 
     Examples
     --------

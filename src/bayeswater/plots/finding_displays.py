@@ -135,7 +135,7 @@ class DriftDisplay(AxesDisplay):
 
     See Also
     --------
-    bayeswater.drift : Tell which columns follow another law than before, class by class.
+    bayeswater.drift : Find which columns changed between two models, or a model and new rows, class by class.
 
     Examples
     --------
@@ -168,7 +168,7 @@ class DriftDisplay(AxesDisplay):
 
         See Also
         --------
-        bayeswater.drift : Tell which columns follow another law than before, class by class.
+        bayeswater.drift : Find which columns changed between two models, or a model and new rows, class by class.
 
         Examples
         --------

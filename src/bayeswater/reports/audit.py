@@ -260,7 +260,7 @@ def audit(
     See Also
     --------
     compare : Compare models on the same folds: error, log-loss, calibration error, seconds and sizes.
-    drift : Tell which columns follow another law than before, class by class.
+    drift : Find which columns changed between two models, or a model and new rows, class by class.
 
     Examples
     --------

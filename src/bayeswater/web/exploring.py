@@ -126,7 +126,7 @@ def explore(
     lang: str | None = None,
     open_browser: bool | None = None,
 ) -> Exploration:
-    """Show a fitted classifier or a network as a local page: change a fact, and see what becomes of the rest.
+    """Open a fitted classifier or a network as a local page in the browser.
 
     The page is served from this process on 127.0.0.1, and works without a network. In a notebook it stands in the cell.
 
@@ -186,7 +186,8 @@ def listening(port: int, host: str = "127.0.0.1") -> socket.socket:
     except OSError as error:
         found.close()
         raise ParameterError(
-            f"port {port} cannot be opened ({error.strerror}); name another one, or 0 for any"
+            f"{host}, port {port} cannot be opened ({error.strerror}); name another address of this machine or another "
+            "port; 0 is any free one"
         ) from None
     return found
 

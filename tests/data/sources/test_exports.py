@@ -135,7 +135,7 @@ def test_a_number_with_the_other_decimal_sign_is_refused_with_the_option_that_re
 ):
     path = tmp_path / "numbers.csv"
     path.write_text(f"a;b\n{cell};x\n")
-    with pytest.raises(DataError, match=rf"column 'a' holds '{cell}', which is no double; {way_out}"):
+    with pytest.raises(DataError, match=rf"column 'a' holds '{cell}', which is no number; {way_out}"):
         read(path, types={"a": pa.float64()}, decimal=decimal)
 
 

@@ -180,7 +180,7 @@ def test_types_that_are_asked_for_are_given_by_every_format(tmp_path):
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.jsonl", "t.arff"])
 def test_a_cell_that_does_not_fit_the_type_asked_for_is_named_by_row_and_value(tmp_path, name):
-    with pytest.raises(DataError, match=f"{name}: row 1, column 's' holds 'a', which is no double"):
+    with pytest.raises(DataError, match=f"{name}: row 1, column 's' holds 'a', which is no number"):
         list(open_source(write(tmp_path, name), types={"s": pa.float64()}).batches())
 
 
@@ -286,3 +286,11 @@ def test_a_reader_that_stops_early_leaves_the_source_usable(tmp_path, small_batc
     source = open_source(long_file(tmp_path, "t.csv.gz"))
     assert next(source.batches()).num_rows < 5000
     assert sum(table.num_rows for table in source.batches()) == 5000
+
+
+@pytest.mark.parametrize("option", ["sheet", "table", "query"])
+def test_a_sheet_or_table_asked_of_a_file_without_any_is_refused_and_not_passed_over(option, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(ParameterError, match=f"a.csv is read as csv, and {option} is for .*leave {option} out"):
+        open_source(path, **{option: "other"})

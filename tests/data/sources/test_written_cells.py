@@ -69,6 +69,16 @@ def test_codes_with_zeros_before_them_stay_strings_and_numbers_of_months_stay_nu
     assert cells(source, "zip") == ["00501", "10001"]
 
 
+@pytest.mark.parametrize("is_looked_at_first", [False, True])
+def test_labels_keep_the_zeros_before_them(is_looked_at_first: bool, tmp_path: Path) -> None:
+    source = opened(csv(tmp_path / "a.csv", {"zip": ["00501", "10001"], "n": ["5", "6"]}))
+    if is_looked_at_first:
+        assert source.schema.names == ["zip", "n"]
+    source.declare({}, {"zip": LABELS, "n": LABELS})
+    assert cells(source, "zip") == ["00501", "10001"]
+    assert cells(source, "n") == [5, 6]
+
+
 def test_telephone_numbers_with_a_plus_stay_strings_and_signed_numbers_are_numbers(tmp_path: Path) -> None:
     columns = {"phone": ["+4915112345678", "+493012345"], "change": ["+5", "-1000000"], "large": ["+1e7", "2e8"]}
     source = opened(csv(tmp_path / "a.csv", columns))

@@ -20,7 +20,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from bayeswater.data.column_types import cast_columns, first_misfit
+from bayeswater.data.column_types import cast_columns, first_misfit, spoken
 from bayeswater.data.sources.encodings import UTF_8, found_encoding, is_utf_8, marked_encoding
 from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.parts import DecodedPiece, Mark
@@ -341,7 +341,7 @@ class ArffSource(Source):
             else:
                 row = first_misfit(text, kind)
             raise self._misfit(
-                attribute, cells[row], lines[row], f"no {'date' if attribute.date_format else kind}"
+                attribute, cells[row], lines[row], f"no {'date' if attribute.date_format else spoken(kind)}"
             ) from None
 
     def _not_in_encoding(self, n_lines: int) -> DataError:

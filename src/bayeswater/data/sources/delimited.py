@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, NoReturn
 
-from bayeswater.data.column_types import Misfit, said_by_types
+from bayeswater.data.column_types import Misfit, said_by_types, spoken
 from bayeswater.data.reading.cell_style import MARKS, CellStyle
 from bayeswater.data.sources.arrow_csv import CsvForm
 from bayeswater.data.sources.cut_rows import MOST_LINES_ABOVE
@@ -445,7 +445,7 @@ class DelimitedSource(Source):
             raise Misfit.of(where, name, cell, kind, way_to_read(cell, kind, self._decimal)) from None
         style = self.cells.style(name)
         self.cells.refused.add((name, kind if style is None or style.kind == "plain" else str(style)))
-        misfit = f"{where}, column {name!r} holds {cell!r}, which is no {kind} as the cells before are"
+        misfit = f"{where}, column {name!r} holds {cell!r}, which is no {spoken(kind)} as the cells before are"
         self._widen(misfit, said_by_types(name), self._fitting_schema)
 
     def _unparsable(self, error: Exception, n_rows: int) -> DataError:

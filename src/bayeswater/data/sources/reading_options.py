@@ -88,6 +88,15 @@ class Reading:
         """Whether a row of the file holds the names."""
         return self.header and self.names is None
 
+    def require_of(self, format: Format, name: str) -> None:
+        """Refuse the choice of a sheet or table from a file that has none: other rows would be read than are meant."""
+        databases = ("sqlite", "duckdb")
+        for option, formats in {"sheet": ("excel",), "table": databases, "query": databases}.items():
+            if getattr(self, option) is not None and format not in formats:
+                raise ParameterError(
+                    f"{name} is read as {format}, and {option} is for {' and '.join(formats)}; leave {option} out"
+                )
+
     def like(self, written: WrittenAs) -> "Reading":
         """Take over what is said of the cells of other files, where nothing is said here."""
         names = ("decimal", "thousands", "date_format")

@@ -65,8 +65,9 @@ def open_source(
     [2]
     """
     how, origin = Reading(format=format, **reading), Origin(path, standard_input)
-    types = how.types
-    match format or _recognised_format(origin):
+    types, chosen = how.types, format or _recognised_format(origin)
+    how.require_of(chosen, origin.name)
+    match chosen:
         case "parquet":
             return ParquetSource(origin, types)
         case "arrow":
@@ -158,13 +159,13 @@ def local_rows(
     progress: Callable[[Progress], None] | None = None,
     **reading: Any,
 ) -> LocalRows:
-    """Open rows that may be more than memory holds.
+    """Open a table, also one larger than memory, and say how it is read.
 
     Parameters
     ----------
     source : one of
 
-        - the name of a file (CSV, TSV, Parquet, Arrow, JSON lines or ARFF), a pattern of names as ``"part-*.parquet"``,
+        - the name of a file of any format, a pattern of names such as ``"part-*.parquet"``,
           a folder, or a list of them: one table, in the order of the list, and of their names in a pattern or a folder
         - a `pyarrow.dataset.Dataset`, a DuckDB relation, a polars LazyFrame
         - a `pyarrow.Table` or another data frame, a `RecordBatchReader`
@@ -177,7 +178,8 @@ def local_rows(
     progress : function, optional
         It is called after each batch with how far reading has come.
     **reading : options of `Reading`
-        How files are read: format, delimiter, header, names, encoding, missing, bad_rows, sheet and others.
+        How files are read: format, delimiter, header, names, encoding, missing, bad_rows, sheet and others. The page
+        "From a file to a model" explains them.
 
     Returns
     -------
@@ -192,7 +194,7 @@ def local_rows(
     See Also
     --------
     read_table : Read a file into memory, as every model and verb reads it.
-    spooled : Lay rows down in a temporary Parquet file, which is deleted at the end, and give those.
+    spooled : Write rows to a temporary Parquet file, which is deleted at the end, and open it.
 
     Examples
     --------
@@ -248,7 +250,7 @@ def _given_by(function: Callable[[], Iterable[Any]]) -> Iterator[Any]:
 
 @contextmanager
 def spooled(source: Any, columns: Sequence[str] | None = None) -> Iterator[LocalRows]:
-    """Lay rows down in a temporary Parquet file, which is deleted at the end, and give those.
+    """Write rows to a temporary Parquet file, which is deleted at the end, and open it.
 
     Parameters
     ----------
@@ -269,7 +271,7 @@ def spooled(source: Any, columns: Sequence[str] | None = None) -> Iterator[Local
 
     See Also
     --------
-    local_rows : Open rows that may be more than memory holds.
+    local_rows : Open a table, also one larger than memory, and say how it is read.
 
     Examples
     --------

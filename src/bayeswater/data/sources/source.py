@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NoReturn
 
-from bayeswater.data.column_types import Misfit, cast_columns, said_by_types
+from bayeswater.data.column_types import Misfit, cast_columns, said_by_types, spoken
 from bayeswater.data.frames import require_own_names
 from bayeswater.data.reading.cell_style import WAY_OUT, CellStyle
 from bayeswater.data.reading.known_labels import holds_numbers
@@ -208,7 +208,8 @@ class Source(ABC):
             name, row = misfit.column, f"{self.name}: row {piece.mark.row + misfit.row + 1}"
             if name in self.cells.said or name in self.types:
                 raise Misfit.of(row, name, misfit.cell, misfit.kind, WAY_OUT) from None
-            told = f"{row}, column {name!r} holds {misfit.cell!r}, which is no {misfit.kind} as the cells before are"
+            kind = spoken(misfit.kind)
+            told = f"{row}, column {name!r} holds {misfit.cell!r}, which is no {kind} as the cells before are"
             self.cells.refused.add((name, str(self.cells.style(name))))
             self._widen(told, said_by_types(name), partial(self._fitting_all, name))
         return piece._replace(table=cast_columns(strings, self.types, self.name, piece.mark.row))

@@ -86,7 +86,7 @@ def read_table(
         It is called after each batch with how far reading has come.
     **reading : options of `Reading`
         How the file is read: types, format, delimiter, header, names, encoding, missing, bad_rows, sheet, table, query
-        and others.
+        and others. The page "From a file to a model" explains them.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def read_table(
     See Also
     --------
     look : Look at a table before anything is learned from it.
-    local_rows : Open rows that may be more than memory holds.
+    local_rows : Open a table, also one larger than memory, and say how it is read.
 
     Examples
     --------

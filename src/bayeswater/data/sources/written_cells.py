@@ -229,6 +229,8 @@ class WrittenCells:
         """Tell the type of a column of which the style is said, as its first rows look by the marks of that style."""
         import pyarrow as pa
 
+        if name in self.codes:
+            return pa.string()
         if name in self._has_no_marks:
             return usual
         kind = parse({name: None}, self.marks(name)).schema.field(0).type
@@ -262,7 +264,7 @@ class WrittenCells:
         asked |= {name: own for name in types.keys() & kinds.keys() if (own := _kinds_for(types[name]))}
         asked = {name: own for name, own in asked.items() if name not in self.said}
         may_be_codes = text.startswith(b"0") or any(zeros in text for zeros in BEFORE_ZEROS)
-        codes = [name for name in whole if name not in self.said] if may_be_codes else []
+        codes = [name for name in whole if self.said.get(name, LABELS) == LABELS] if may_be_codes else []
         at_hand, self._as_written = self._as_written, {}
         if not asked and not codes:
             return

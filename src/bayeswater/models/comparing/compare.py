@@ -76,18 +76,17 @@ def compare(
     target : str, optional
         Name of the column of X that holds the labels, in the place of y. Rows without a label are left out.
     models : list of names, or dict of names and classifiers, optional
-        Which models; by default all of the ladder: naive Bayes, plain and weighted, SPODE, TAN, AODE, A2DE (where its
-        counts fit into memory), KDB, SKDB and the ensemble, and Gaussian classes where all columns are numbers. A list
-        may name some of these ("naive-bayes", "aode"), a dict may bring any classifier.
+        Which models. By default all of ours: naive Bayes, plain and weighted, SPODE, TAN, AODE, A2DE (if its counts fit
+        into memory), KDB, SKDB and the ensemble, and Gaussian classes if all columns are numbers. A list names some of
+        these, such as ("naive-bayes", "aode"); a dict may hold any classifiers.
     columns : dict, optional
-        What is known of columns, as in `NaiveBayes`: given to all models except Gaussian classes, which read
-        numbers alone and are left out then.
+        How to read columns, as in `NaiveBayes`. Gaussian classes read only numbers, and are left out then.
     folds : int, splitter or list of splits, default 5
         Number of folds, stratified by class and shuffled; or what scikit-learn takes as ``cv``.
     calibrate : bool, default True
-        Whether models of the ladder correct their probabilities, by rows of the fold they learn from.
+        Whether our models calibrate their probabilities, by training rows alone.
     peers : bool, default False
-        Whether scikit-learn's naive Bayes, logistic regression, random forest and gradient boosting are compared, too.
+        Whether to compare scikit-learn's naive Bayes, logistic regression, random forest and gradient boosting, too.
     random_state : int, default 0
         Seed of the folds, and of the peers.
     sample_weight : weights of shape (n_rows,), or with `target` the name of a column, optional
@@ -104,7 +103,7 @@ def compare(
     Raises
     ------
     ParameterError
-        Where `models` names none of the ladder.
+        If `models` names an unknown model.
 
     See Also
     --------

@@ -62,12 +62,12 @@ class BayesEnsemble(BayesClassifier):
     Parameters
     ----------
     preset : {"balanced", "generative", "best"}, default "balanced"
-        Which members: AODE, a Gaussian and class trees; KDB, AODE and a Gaussian; or all of them, more of each, and
-        boosted trees where rows are many.
-        Where there are texts, weighted words in each preset.
+        Which members: "balanced" has AODE, a Gaussian, logistic regression and trees; "generative" has KDB, AODE and a
+        Gaussian; "best" has more trees and boosted ones, and takes longer. If there are texts, each preset also has
+        weighted words.
     time_limit : float, optional
-        Seconds that a fit may take, about. A forecast from a few rows decides how many members are learned; `report_`
-        tells it. What is learned then depends on the machine.
+        About how many seconds a fit may take. A forecast from a few rows decides how many members are learned, and
+        `report_` says how many. The model then depends on the machine.
     random_state : int, RandomState or None, default None
         Seed of the choice of rows, cuts, orders and splits. The same seed gives the same model, for any number of
         threads, any order of the rows, and equal rows in place of weights.
@@ -76,7 +76,7 @@ class BayesEnsemble(BayesClassifier):
     columns : dict, optional
         How to read columns: ``{"zip": "categorical", "id": "ignored"}``, or the ``columns_`` of another model.
     missing : {"ignore", "error"}, default "ignore"
-        What to do with missing cells: let every kind of member deal with them, or refuse them.
+        What to do with missing cells: leave them to the members, each of which has its own way, or refuse them.
     unseen : {"ignore", "error"}, default "ignore"
         What to do with a category that was not there in `fit`: take it as missing, with one warning, or refuse it.
     class_weight : None, "balanced" or dict {label: weight}, default None
@@ -100,10 +100,10 @@ class BayesEnsemble(BayesClassifier):
 
     Notes
     -----
-    In `explain`, a cell is worth what it adds to the log-odds of the whole ensemble when it becomes known, in the mean
-    over some orders of the cells; those that are not known yet are taken as missing. With the intercept, the log-odds
-    of a row without any cell, the contributions add up exactly. It takes as long as predicting about 9 n_columns times
-    as many rows.
+    `explain` reveals the cells of a row one after the other, in several orders; cells that are not yet revealed count
+    as missing. The contribution of a cell is the mean change of the log-odds when it is revealed. The intercept is the
+    log-odds of a row without any cell. Intercept and contributions sum to the log-odds exactly. It takes as long as
+    predicting about 9 n_columns times as many rows.
 
     With n rows, d columns of s states, K classes and M members, `fit` takes O(M n d^2) time and O(M K d^2 s^2) memory
     at most, which is what members that count pairs of columns take; `predict` takes O(M n d^2 K).

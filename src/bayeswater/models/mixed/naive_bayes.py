@@ -106,8 +106,8 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
     calibrate : bool, default False
         Whether probabilities are corrected by leave-one-out; it has no effect with learned weights.
     weights : None or "learned", default None
-        Whether each column counts by a weight, for each class, that is learned by leave-one-out: columns that repeat
-        each other then count once. In texts every word, and every pair of neighbouring ones, has weights of its own.
+        "learned" gives each column a weight in each class, learned by leave-one-out, so that columns that repeat each
+        other count once. In texts every word, and every pair of neighbouring ones, has weights of its own.
 
     Attributes
     ----------

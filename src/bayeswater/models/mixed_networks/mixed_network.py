@@ -416,7 +416,7 @@ class MixedNetwork(GraphQuestions, MixedAnalysis, MixedCompletions):
         See Also
         --------
         read : Read a network from our JSON, from XDSL whose equations are linear, or from a model file.
-        save : Write a fitted model to a file, in the place of the one that is there.
+        save : Write a fitted model to a file; an existing one is replaced.
 
         Examples
         --------

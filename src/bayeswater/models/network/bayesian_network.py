@@ -375,7 +375,7 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
         See Also
         --------
         read : Read a network file.
-        save : Write a fitted model to a file, in the place of the one that is there.
+        save : Write a fitted model to a file; an existing one is replaced.
 
         Examples
         --------

@@ -50,8 +50,8 @@ class AODE(WeighsTerms, StateClassifier):
     Every column in turn is the parent of all the others. So the model sees dependences of pairs of columns, which
     naive Bayes ignores, and learns no structure. Probabilities are read off counts of pairs:
     P(y, x_i) = (N(y, x_i) + m/(K v_i)) / (N_i + m) and P(x_j | y, x_i) = (N(y, x_i, x_j) + m/v_j) / (N(y, x_i) + m),
-    with m = `alpha`, K classes and v_j states of column j. A column is a parent only where its value was counted
-    `min_support` times; where no column is, and where there is but one, the row is scored by naive Bayes.
+    with m = `alpha`, K classes and v_j states of column j. A column is a parent in a row only if its value was counted
+    `min_support` times or more. A row without any parent is scored by naive Bayes, and so is a table of one column.
 
     Numbers are cut into bins by the first fit; whole numbers of at most 12 different values are categories. Text and
     identifiers are left out, with a warning. A missing cell is neither parent nor child, as in Weka. A column of more
@@ -61,14 +61,15 @@ class AODE(WeighsTerms, StateClassifier):
     Parameters
     ----------
     min_support : float, default 1
-        Rows that a value must have been seen in for its column to be a parent.
+        In how many rows a value must occur for its column to be a parent.
     super_parents : None, "all" or int, default None
-        Which columns are parents: those that do not have too many values for their rows, or, as in Weka, all; or so
-        many of the former, those that tell most about the class. Where counts of all pairs of columns would take more
-        than 1 GiB, None takes as many as 256 MiB hold, with a warning that says how many.
+        Which columns are parents. None takes those that do not have too many values for their rows; "all" takes every
+        column, as Weka does; a number takes that many of the former, those with the largest mutual information with the
+        class. If the counts of all pairs of columns would take more than 1 GiB, None takes as many columns as fit into
+        256 MiB, and a warning says how many.
     subsumption : bool or float, default False
-        Whether cells that follow from others are left out of a row (AODEsr): those that all rows with the other cell
-        have, if there are 100 such rows, or as many as are given here.
+        Whether to leave out a cell that follows from another cell of the row (AODEsr): one that all rows with the other
+        cell have, if there are at least 100 such rows. A number is used in the place of 100.
     weighting : None or "mi", default None
         Whether parents count equally, or as much as they tell about the class (mutual information).
     select : bool, default False
@@ -96,8 +97,8 @@ class AODE(WeighsTerms, StateClassifier):
         Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out. It
         has no effect with learned weights, which need no further calibration.
     weights : None or "learned", default None
-        Whether estimators are added up in the logarithm, each with a weight for each class that is learned by
-        leave-one-out, instead of averaged.
+        "learned" adds the logarithms of the estimators, each with a weight for each class that is learned by
+        leave-one-out, instead of averaging them.
 
     Attributes
     ----------

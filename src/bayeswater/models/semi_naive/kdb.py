@@ -162,7 +162,7 @@ class KDB(SeveralParents, StateClassifier):
     theta : float, optional
         Conditional mutual information, in nats, that a parent has at least.
     parents : dict {column: list of columns}, optional
-        The parents themselves, where they are known, the strongest first; `k` and `theta` are not asked then. The
+        The parents themselves, if they are known, the strongest first; `k` and `theta` are not used then. The
         ``counted_parents_`` of another model make this one count as it does, so that the two can be added.
     columns, discretize : as in `AODE`
     alpha : float, default 1

@@ -34,11 +34,11 @@ from bayeswater.typing import Array
 class TAN(StateClassifier):
     """Tree-augmented naive Bayes: P(y, x) = P(y) prod_j P(x_j | y, x_parent(j)), the parents forming a tree.
 
-    Of all trees the one of largest likelihood is taken: the maximum spanning tree by CMI(X_i; X_j | Y), unsmoothed. It
-    has the columns of 12 states at most, or of 10 rows for each state; others depend on the class alone, and `alpha` is
-    the pseudo-count of each of their states.
-    It is read from the counts again whenever they change. Edges of equal weight, within rounding, go by the order of
-    their columns. Tables are smoothed: P(x_j | y, x_p) = (N(y, x_p, x_j) + m/v_j) / (N(y, x_p) + m), m = `alpha`.
+    The tree is the one with the largest likelihood: the maximum spanning tree by CMI(X_i; X_j | Y), without smoothing.
+    A column of more than 12 states, with fewer than 10 rows for each, is not part of it: it depends on the class alone,
+    and `alpha` is the pseudo-count of each of its states. The tree is found again whenever the counts change. Of edges
+    with equal weight, within rounding, the earlier columns win. Tables are smoothed:
+    P(x_j | y, x_p) = (N(y, x_p, x_j) + m/v_j) / (N(y, x_p) + m), m = `alpha`.
 
     Rows are read as by `AODE`. A parent that is missing in a row is summed over, exactly.
 
@@ -50,7 +50,7 @@ class TAN(StateClassifier):
     penalty : {None, "aic", "bic"}, default None
         What an edge has to pay for its parameters; those that do not pay are left out, which gives a forest.
     parents : dict {column: parent}, optional
-        The tree itself, where it is known; columns that it does not name depend on the class alone.
+        The tree itself, if it is known; columns that it does not name depend on the class alone.
     columns, discretize, alpha, smoothing, class_prior, class_weight, missing, unseen, calibrate : as in `AODE`
 
     Attributes

@@ -114,7 +114,7 @@ def learn_structure(
         "em" fills in missing cells by structural EM, so that all rows count with what is known of them; "error" refuses
         them.
     sample_weight : weights of shape (n_rows,), optional
-        As how many rows each counts.
+        How many rows each row counts for.
     progress : function, optional
         It is called with seconds, score and number of arcs at every new best.
 
@@ -122,12 +122,12 @@ def learn_structure(
     -------
     LearnedStructure
         ``.graph``, ``.score``, ``.network`` with its tables estimated, ``.states_of(frame)`` for new rows with numbers,
-        and a report; it can be printed.
+        and a report. Print it.
 
     Raises
     ------
     ParameterError
-        Where score, method or test is not known, or an arc is both required and impossible.
+        If the score, method or test is unknown, or an arc is required and impossible.
 
     See Also
     --------
