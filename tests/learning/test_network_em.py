@@ -12,6 +12,7 @@ from tests.learning.lossy_rows import rows_of
 from tests.networks.nets import asia, joint_by_enumeration, random_network
 
 from bayeswater.errors import ConvergenceWarning, ImpossibleEvidence
+from bayeswater.estimate.dirichlet import conditional_table
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.learning import completions
 from bayeswater.learning.network_em import Expectation, fit_by_em
@@ -288,3 +289,17 @@ def test_products_too_small_for_a_float_are_answered_all_the_same():
     counts, log_likelihood = Expectation(np.array([[2], [0], [0]]), parents, (2, 2, 2)).counts(start)
     np.testing.assert_allclose(counts[0], [0.25, 0.75], rtol=1e-12)
     assert log_likelihood == pytest.approx(-400 * np.log(10), rel=1e-12)
+
+
+def test_entries_that_rows_speak_against_come_to_nothing_and_rows_stay_with_elimination():
+    # They fall by a power in each round: products of a few would be too small to be told from nothing.
+    rng = np.random.default_rng(12)
+    codes = np.array([rng.integers(0, 2, 400)] * 3)
+    codes = np.where(rng.random(codes.shape) < 0.4, 2, codes)
+    parents = ((), (0,), (1,))
+    rows, tables = Expectation(codes, parents, (2, 2, 2)), (np.full(2, 0.5), *[np.array([[0.9, 0.1], [0.1, 0.9]])] * 2)
+    for _ in range(500):
+        counts, _ = rows.counts(Factors((2, 2, 2), parents, tables))
+        tables = tuple(conditional_table(count, np.zeros(2)) for count in counts)
+    np.testing.assert_array_equal(tables[1], np.eye(2))
+    assert not len(rows.completions.counts(Factors((2, 2, 2), parents, tables))[2])

@@ -132,6 +132,10 @@ def _distinct_rows(codes: Array, cards: Array, weight: Array) -> tuple[Array, Ar
     return codes[:, first], np.bincount(kind, weight, minlength=len(first)).astype(np.float64)
 
 
+NEGLIGIBLE = 1e-30
+"""Share of a row below which an entry counts nothing: what rows speak against falls by a power in every round, and
+products of such entries would be too small to be told from nothing."""
+
 SLACK = 1e-9
 """Share of the likelihood by which a round may seem to fall: the rounding of a sum over many rows."""
 
@@ -209,6 +213,7 @@ class Expectation:
         self.codes, self.parents, self.cards = codes, parents, cards
         self.weight = np.ones(codes.shape[1]) if weight is None else weight.astype(np.float64)
         self.n_rows = float(self.weight.sum())
+        self.negligible = NEGLIGIBLE * float(self.weight.min(initial=1.0, where=self.weight > 0))
         self.completions = Completions(codes, parents, cards, self.weight)
 
     def counts(self, factors: Factors) -> tuple[list[Array], float]:
@@ -218,6 +223,7 @@ class Expectation:
             spread = SpreadRows(self.codes[:, left], self.parents, self.cards, self.weight[left])
             more, gained = spread.counts(factors)
             flat, log_likelihood = flat + more, log_likelihood + gained
+        flat[flat < self.negligible] = 0.0
         sizes = np.cumsum([table.size for table in factors.tables])
         parts = np.split(flat, sizes[:-1])
         return [part.reshape(table.shape) for part, table in zip(parts, factors.tables, strict=True)], log_likelihood
@@ -237,6 +243,7 @@ def log_prior(tables: Sequence[Array], pseudo_counts: Sequence[Array]) -> float:
     """What pseudo-counts add to the logarithm that EM raises, up to a constant."""
     total = 0.0
     for table, pseudo in zip(tables, pseudo_counts, strict=True):
-        counted = np.broadcast_to(pseudo, table.shape)
-        total += float((counted[counted > 0] * np.log(table[counted > 0])).sum())
+        if pseudo.any():
+            counted = np.broadcast_to(pseudo, table.shape)
+            total += float((counted[counted > 0] * np.log(table[counted > 0])).sum())
     return total

@@ -1,14 +1,15 @@
 """Structural EM: a structure from rows with missing cells (Friedman 1997), the missing ones drawn from their posterior.
 
 In turn, the tables of the graph so far are estimated by EM; missing cells are drawn a few times from what the network
-says of them, given all that is known of their row; and a graph is searched for on the rows so completed. Graphs are
-scored by what is known alone: the log-likelihood of the cells that are there, less the price of the parameters (that of
-BIC where the score has none). The best is kept, and it ends when a round brings none better. Until then tables need not
-be better than a parameter costs; those of the best graph are the likeliest in the end.
+says of them, given all that is known of their row; and a graph is searched for on the rows so completed. The first
+graphs are drafts, of climbs on some of the rows, to draw cells by. Those that follow are scored by what is known alone:
+the log-likelihood of the cells that are there, less the price of the parameters (that of BIC where the score has none).
+The best is kept, and it ends when a round brings none better. Until then tables need not be better than a parameter
+costs; those of the best graph are the likeliest in the end.
 """
 
-from collections.abc import Callable
-from dataclasses import field
+from collections.abc import Callable, Sequence
+from dataclasses import field, replace
 from functools import cached_property
 from time import perf_counter
 from typing import Any
@@ -36,12 +37,20 @@ from bayeswater.structure.search import (
 )
 from bayeswater.typing import Array
 
-DRAWS = 3
-"""Completions of every row that a graph is searched on, but for the first: cells that come from even tables are worth
-one."""
+DRAWS, DRAWN_ROWS = 3, 15_000
+"""Completions of every row that a graph is searched on, and rows that these are together at most, where one of each is
+not more: the more rows there are, the less a single draw sways them."""
+
+DRAFTS, ROWS_OF_A_DRAFT = 2, 5_000
+"""Climbs, and rows at most, that the graph comes from by which cells are first drawn: the first one's cells come from
+tables in which no variable tells of another."""
+
+BRIEF_TABU = 10
+"""Steps without a gain after which a climb ends that stands for a longer search."""
 
 MOST_ROUNDS = 10
-"""Rounds after which the best graph so far is given."""
+"""Rounds after which the best graph so far is given. The first searches as far as was asked for; those after it begin
+near their end, so that a climb is enough for them."""
 
 PSEUDO_ROWS = 1.0
 """Rows imagined for each table, spread evenly: a draw needs a probability for every configuration. Scores do without
@@ -50,9 +59,8 @@ them."""
 TOLERANCE = 1e-5
 """Gain of a row below which EM ends: that of a thousand rows is far less than the price of a parameter."""
 
-WHOLE_ROUND = 1
-"""The round that searches as far as was asked for, the first being 0; the one before it knows its cells from even
-tables, and those after it begin near their end, so that a climb is enough for them."""
+ROUGH = 10.0
+"""Prices of a parameter that a round of EM has to gain for it to go on, where tables are there to draw cells alone."""
 
 Searching = Callable[[LocalScores, Parents, bool], Search]
 """Searches for a graph, given what to count, where to begin, and whether a climb is enough."""
@@ -65,7 +73,7 @@ class StructuralEm:
     Attributes
     ----------
     search : the graph, its score by what is known, and the steps of all searches together
-    rounds : the score of the start and of every round
+    rounds : the score of every round
     """
 
     search: Search
@@ -109,32 +117,41 @@ class Problem:
         n_rows = float(self.codes.shape[1] if self.weight is None else self.weight.sum())
         return max(1.0, -self.criterion.terms(1.0, 2, n_rows).constant)
 
-    def estimated(self, parents: Parents, completed: Array | None = None) -> Estimated:
-        """Estimate tables of a graph by EM, roughly, from even ones or from those of completed rows; and score it."""
+    def some(self, most: int, rng: np.random.Generator) -> "Problem":
+        """Give the problem of so many rows, chosen at random, or this one where there are no more."""
+        n = self.codes.shape[1]
+        if n <= most:
+            return self
+        rows = rng.choice(n, most, replace=False)
+        return replace(self, codes=self.codes[:, rows], weight=None if self.weight is None else self.weight[rows])
+
+    def estimated(self, parents: Parents, begin: Array, tolerance: float) -> Estimated:
+        """Estimate tables of a graph by EM, from those of codes that may lack cells; and score it."""
         axes = tuple(tuple(sorted(own)) for own in parents)
         shapes = [(*(self.cards[x] for x in own), self.cards[y]) for y, own in enumerate(axes)]
-        pseudo = [np.full(shape[-1], PSEUDO_ROWS / float(np.prod(shape))) for shape in shapes]
-        if completed is None:
-            tables = [np.full(shape, 1.0 / shape[-1]) for shape in shapes]
-        else:
-            counts = [joint_counts(completed, (*own, y), shapes[y], None) for y, own in enumerate(axes)]
-            tables = [conditional_table(count, own) for count, own in zip(counts, pseudo, strict=True)]
-        rows = Expectation(self.codes, axes, self.cards, self.weight)
-        return self._scored(parents, rows, Factors(self.cards, axes, tuple(tables)), self.price / rows.n_rows)
+        counts = [joint_counts(begin, (*own, y), shapes[y], None) for y, own in enumerate(axes)]
+        factors = Factors(self.cards, axes, _smoothed(counts))
+        return self.scored(self.known(parents, factors), tolerance)
 
-    def polished(self, found: Estimated) -> Estimated:
-        """Go on with EM to the likeliest tables."""
-        return self._scored(found.parents, found.rows, found.factors, TOLERANCE)
+    def known(self, parents: Parents, factors: Factors) -> Estimated:
+        """Say what these rows are known to be by a graph with its tables, which is not scored yet."""
+        return Estimated(parents, Expectation(self.codes, factors.parents, self.cards, self.weight), factors, -np.inf)
 
-    def _scored(self, parents: Parents, rows: Expectation, begin: Factors, tolerance: float) -> Estimated:
-        shapes = [table.shape for table in begin.tables]
-        fit = fit_by_em(begin, rows, [np.zeros(shape[-1]) for shape in shapes], tolerance=tolerance)
-        pseudo = [np.full(shape[-1], PSEUDO_ROWS / float(np.prod(shape))) for shape in shapes]
-        smooth = Factors(self.cards, begin.parents, tuple(map(conditional_table, fit.counts, pseudo)))
+    def scored(self, found: Estimated, tolerance: float) -> Estimated:
+        """Go on with EM until a round adds no more than this to the log-likelihood; and score the graph."""
+        shapes = [table.shape for table in found.factors.tables]
+        nothing = [np.zeros(shape[-1]) for shape in shapes]
+        fit = fit_by_em(found.factors, found.rows, nothing, tolerance=tolerance / found.rows.n_rows)
         price = sum(
-            self.criterion.terms(float(np.prod(shape[:-1])), shape[-1], rows.n_rows).constant for shape in shapes
+            self.criterion.terms(float(np.prod(shape[:-1])), shape[-1], found.rows.n_rows).constant for shape in shapes
         )
-        return Estimated(parents, rows, smooth, float(fit.log_likelihood[-1] + price))
+        smooth = Factors(self.cards, found.factors.parents, _smoothed(fit.counts))
+        return replace(found, factors=smooth, score=float(fit.log_likelihood[-1] + price))
+
+
+def _smoothed(counts: Sequence[Array]) -> tuple[Array, ...]:
+    """Tables of counts and of rows that are imagined."""
+    return tuple(conditional_table(count, np.full(count.shape[-1], PSEUDO_ROWS / count.size)) for count in counts)
 
 
 def structural_em(
@@ -169,30 +186,36 @@ def structural_em(
         curve.append((perf_counter() - began, best.score))
         return watch(best.score, sum(map(len, best.parents)))
 
-    rng = np.random.default_rng(seed)
-    problem = Problem(codes, n_states, comparing_score(score), weight)
-    best = problem.estimated(start)
-    rounds, searches = [best.score], []
-    is_time_left(best)
-    nothing = problem.price  # gains that rough tables cannot tell
-    ended = f"{MOST_ROUNDS} rounds of structural EM were made"
-    for turn in range(MOST_ROUNDS):
-        n_draws = DRAWS if turn else 1
-        on_copies, copied_weight = of_copies(
-            score, n_draws, codes.shape[1], best.rows.n_rows, weight, weigh=weigh_copies
-        )
-        copies = best.rows.draw(best.factors, n_draws, rng).reshape(len(codes), -1)
+    def searched(on: Problem, known: Estimated, n_draws: int, *, is_brief: bool) -> tuple[Parents, Array, float]:
+        """Search on rows that are completed: the graph, these rows, and what it gains there."""
+        copies = known.rows.draw(known.factors, n_draws, rng).reshape(len(codes), -1)
+        n, n_rows = on.codes.shape[1], known.rows.n_rows
+        on_copies, copied_weight = of_copies(score, n_draws, n, n_rows, on.weight, weigh=weigh_copies)
         local_scores = LocalScores(copies, n_states, on_copies, copied_weight)
-        found = search(local_scores, best.parents, turn != WHOLE_ROUND)
+        found = search(local_scores, known.parents, is_brief)
         searches.append(found)
-        ended = "a round of structural EM brought nothing better"
-        gain = np.inf if turn == 0 or weigh_copies else found.score - local_scores.total(best.parents)
-        n_copies = 1 if weigh_copies or not has_price(score) else n_draws  # as how many rows one counts in a search
-        if found.parents == best.parents or gain <= n_copies * nothing:
+        return found.parents, copies, np.inf if weigh_copies else found.score - local_scores.total(known.parents)
+
+    rng, searches = np.random.default_rng(seed), list[Search]()
+    problem = Problem(codes, n_states, comparing_score(score), weight)
+    some = problem.some(ROWS_OF_A_DRAFT, rng)
+    draft = some.estimated(start, some.codes, ROUGH * some.price)
+    for _ in range(DRAFTS):
+        parents, copies, _ = searched(some, draft, 1, is_brief=True)
+        draft = some.estimated(parents, copies, ROUGH * some.price)
+    best = replace(draft, score=-np.inf) if some is problem else problem.known(draft.parents, draft.factors)
+    n_draws = max(1, min(DRAWS, DRAWN_ROWS // codes.shape[1]))
+    nothing = problem.price  # gains that rough tables cannot tell
+    least = nothing * (1 if weigh_copies or not has_price(score) else n_draws)  # of a search, as rows count there
+    rounds: list[float] = []
+    ended = "a round of structural EM brought nothing better"
+    for turn in range(MOST_ROUNDS):
+        parents, copies, gain = searched(problem, best, n_draws, is_brief=turn > 0)
+        if turn > 0 and (parents == best.parents or gain <= least):
             break
-        new = problem.estimated(found.parents, copies)
+        new = problem.estimated(parents, copies, nothing)
         rounds.append(new.score)
-        gains = new.score > best.score + (nothing if turn else 0.0)
+        gains = new.score > best.score + nothing
         if new.score > best.score:
             best = new
             if not is_time_left(best):
@@ -200,13 +223,15 @@ def structural_em(
                 break
         if not gains:
             break
-    best = problem.polished(best)
+    else:
+        ended = f"{MOST_ROUNDS} rounds of structural EM were made"
+    best = problem.scored(best, TOLERANCE * best.rows.n_rows)
     rounds[rounds.index(max(rounds))] = best.score
     is_time_left(best)
     found = Search(
         best.parents,
         best.score,
-        searches[min(WHOLE_ROUND, len(searches) - 1)].method,
+        searches[DRAFTS].method,
         sum(one.n_steps for one in searches),
         ended,
         tuple(curve),
@@ -284,7 +309,7 @@ def find_graph(
             "tabu" if is_brief and is_long else method,
             start=begin,
             time_limit=clock.half_of_the_rest,
-            **settings,
+            **(settings | {"tabu_length": BRIEF_TABU} if is_brief and is_long else settings),
         ),
         start=knowledge.start if start is None else start,
         weight=weight,

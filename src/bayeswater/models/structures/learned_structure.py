@@ -47,7 +47,7 @@ class LearnedStructure:
     knowledge : Knowledge
         What was known beforehand.
     rounds : tuple of float
-        With missing cells: the score of the start, and of every round of structural EM.
+        With missing cells: the score of every round of structural EM.
     """
 
     table: StateTable
@@ -196,7 +196,7 @@ class LearnedStructure:
         if search.forecast:
             lines.insert(-1, f"  forecast   {search.forecast}")
         if self.rounds:
-            n_missing, n_rounds = int(self.table.n_missing.sum()), len(self.rounds) - 1
+            n_missing, n_rounds = int(self.table.n_missing.sum()), len(self.rounds)
             lines.append(
                 f"  missing    {_some(n_missing, 'cell')}: structural EM, {_some(n_rounds, 'round')}; the score is "
                 "that of the cells that are there, and has no bound"
