@@ -95,3 +95,16 @@ def test_counts_that_do_not_add_up_to_those_of_the_columns_are_refused(counts):
         require(replace(counts, pairs=counts.pairs[1:]), 0)
     with pytest.raises(StatisticsError, match=r"pairs has shape .* of float64"):
         require_consistent(sums_of(replace(counts, pairs=counts.pairs.astype(np.float64))))
+
+
+def test_a_subtraction_names_the_pair_of_states_that_was_never_counted():
+    def counts_of(*rows):
+        coded = encode_categories(np.array([*map(list, rows)], dtype=object), Rules("the test", refuse_missing=False))
+        return SomePairs.of_partners(coded, encode_labels(np.array(["no"] * len(rows))), None, ((), (0,), (1,)))
+
+    counts = counts_of("aup", "avq", "bwq")
+    assert (counts - counts_of("aup", "bwq")).singles.table.sum() == 3
+    with pytest.raises(StatisticsError, match="the count of 'x2' = 'q' and 'x1' = 'u' in class 'no'"):
+        counts - counts_of("auq")
+    with pytest.raises(StatisticsError, match="the count of 'x1' = 'u' and 'x0' = 'b' in class 'no'"):
+        counts - counts_of("bup")

@@ -479,11 +479,7 @@ class NoisyAnd(Conditional):
         array([[1. , 0. ],
                [0.5, 0.5]])
         """
-        absence = self.as_noisy_or(variable, parents)
-        table = noisy_or_table([absence.strengths(parent) for parent in parents], self.failure)
-        table = np.ascontiguousarray(table if variable.code_of[self.present] == 1 else table[..., ::-1])
-        table.flags.writeable = False
-        return table
+        return self.as_noisy_or(variable, parents).table(variable, parents)
 
     def n_parameters(self, variable: Variable, parents: Parents) -> int:
         """Count a parameter for each state that may meet its condition, and one for the failure.
