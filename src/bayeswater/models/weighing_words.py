@@ -13,10 +13,11 @@ from scipy import sparse
 
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.reading.text import TextTable
+from bayeswater.data.reading.words import stand_alone
 from bayeswater.data.variable import Variable
 from bayeswater.data.weights import CountedRows
 from bayeswater.decision.word_weights import TextRows, TextWeights
-from bayeswater.families.words.weighed_words import counted_words, folds_of_texts, stand_alone
+from bayeswater.families.words.weighed_words import counted_words, folds_of_texts
 from bayeswater.inference.leave_one_out import removed_weight
 from bayeswater.kernels.threads import one_blas_thread
 from bayeswater.models.calibrating import row_keys
@@ -80,7 +81,8 @@ class WordReview:
             for name, words in self.texts.items():
                 fold = folds_of_texts(words, self.vocabularies[name])
                 rows = TextRows(words, self.codes, self.weight, fold, is_marked)
-                alone = stand_alone(self.vocabularies[name]) if sums[name].name in open_texts else None
+                is_open = sums[name].name in open_texts and not self.vocabularies[name].is_coded
+                alone = stand_alone(self.vocabularies[name].states) if is_open else None
                 found[sums[name].name] = TextWeights.fit(rows, sums[name].present, log_prior, alone)
         return found
 

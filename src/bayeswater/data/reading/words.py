@@ -18,8 +18,9 @@ Two vocabularies are joined without looking at each word in Python: they may hav
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 from unicodedata import category, normalize
 
@@ -42,11 +43,11 @@ UNSPACED = (
 )
 """Characters of scripts without blanks between words, as a character class; Korean has blanks."""
 
-UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
-THREE_TOGETHER = re.compile(f"[{UNSPACED}]{{3}}")
+UNSPACED_BOUNDS = np.sort([ord(UNSPACED[i]) + (i % 3 == 2) for i in range(len(UNSPACED)) if i % 3 != 1])
+"""Where stretches of these characters begin and end, in turn."""
+
 ASCII_RUN = re.compile(r"\w+", re.ASCII)
 """A run of a text without marks, which is found in a fraction of the time."""
-PIECES = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
 
 CODE_BITS = 21
 """Bits of a code point: three characters fit into 63."""
@@ -146,12 +147,15 @@ def _words_of_runs(runs: list[str], longest: int) -> tuple[list[str], int, Array
     has, one run after the other, and where the numbers of each run begin (n_runs + 1,).
     """
     lower = [run.lower() if run.isascii() else normalize("NFC", run.lower()) for run in runs]
-    if not any(UNSPACED_RUN.search(run) for run in lower if not run.isascii()):
+    text = "".join(lower)
+    unspaced_at = np.zeros(0, dtype=bool) if text.isascii() else is_unspaced(_code_points(text))
+    if not unspaced_at.any():
         return lower, len(lower), np.arange(len(lower)), np.arange(len(lower) + 1)
-    cut = [[run] if run.isascii() else PIECES.findall(run) for run in lower]
-    pieces = list(chain.from_iterable(cut))
-    is_unspaced = np.array([UNSPACED_RUN.match(piece) is not None for piece in pieces])
-    plain, unspaced = np.flatnonzero(~is_unspaced), np.flatnonzero(is_unspaced)
+    run = np.repeat(np.arange(len(lower)), [len(own) for own in lower])
+    begins = np.append(True, (run[1:] != run[:-1]) | (unspaced_at[1:] != unspaced_at[:-1]))
+    first = np.flatnonzero(begins)
+    pieces = [text[a:b] for a, b in pairwise([*first.tolist(), len(text)])]
+    plain, unspaced = np.flatnonzero(~unspaced_at[first]), np.flatnonzero(unspaced_at[first])
     grams, number, stretch = _character_grams([pieces[i] for i in unspaced], longest)
     words = [pieces[i] for i in plain] + grams
     piece = np.concatenate([plain, unspaced[stretch]])  # that each word comes from
@@ -161,7 +165,7 @@ def _words_of_runs(runs: list[str], longest: int) -> tuple[list[str], int, Array
         words,
         len(plain),
         which[np.argsort(piece, kind="stable")],
-        start_of_piece[starts_of([len(found) for found in cut])],
+        start_of_piece[starts_of(np.bincount(run[first], minlength=len(lower)))],
     )
 
 
@@ -171,6 +175,8 @@ def _character_grams(stretches: list[str], longest: int) -> tuple[list[str], Arr
     Returns the distinct ones, the numbers of those that all stretches have, and the stretch of each; in a stretch,
     characters stand before pairs, and pairs before what is longer.
     """
+    import pyarrow as pa
+
     code = _code_points("".join(stretches))
     stretch = np.repeat(np.arange(len(stretches)), [len(characters) for characters in stretches])
     grams, places = [code], [stretch]
@@ -178,8 +184,26 @@ def _character_grams(stretches: list[str], longest: int) -> tuple[list[str], Arr
         within = stretch[:-length] == stretch[length:]
         grams.append(_together(code, length + 1)[within])
         places.append(stretch[:-length][within])
-    distinct, number = np.unique(np.concatenate(grams), return_inverse=True)
+    encoded = pa.array(np.concatenate(grams)).dictionary_encode()  # in a third of the time that sorting takes
+    distinct, number = encoded.dictionary.to_numpy(), encoded.indices.to_numpy().astype(np.int64)
     return _spelled(distinct, longest), number, np.concatenate(places)
+
+
+def is_unspaced(code: Array) -> Array:
+    """Mark characters of scripts without blanks between words."""
+    found: Array = np.searchsorted(UNSPACED_BOUNDS, code, side="right") % 2 == 1
+    return found
+
+
+def stand_alone(words: Sequence[str]) -> Array:
+    """Mark words that are no pairs of words, nor three characters of a script without blanks, whose words are alike.
+
+    >>> stand_alone(["not good", "not", "不好", "不好吃"])
+    array([False,  True,  True, False])
+    """
+    of_three = {word[0] for word in words if len(word) == THREE}
+    unspaced = {letter for letter in of_three if is_unspaced(np.array([ord(letter)]))[0]}
+    return np.array([not (" " in word or (len(word) == THREE and word[0] in unspaced)) for word in words], dtype=bool)
 
 
 def _spelled(grams: Array, longest: int) -> list[str]:

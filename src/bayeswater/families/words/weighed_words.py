@@ -20,7 +20,7 @@ from bayeswater.data.labels import Labels
 from bayeswater.data.matrix import SparseMatrix
 from bayeswater.data.reading.row_hashes import hashed, vocabulary_words
 from bayeswater.data.reading.text import TextTable
-from bayeswater.data.reading.words import THREE_TOGETHER
+from bayeswater.data.reading.words import stand_alone
 from bayeswater.data.variable import Variable
 from bayeswater.decision.word_weights import ALPHA, FOLDS, MARKS, TextWeights, cells_kept, log_ratios
 from bayeswater.errors import ParameterError
@@ -50,13 +50,6 @@ def folds_of_texts(words: csr_array, vocabulary: Variable) -> Array:
     total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(word, dtype=np.uint64)])
     found: Array = (hashed(total[words.indptr[1:]] - total[words.indptr[:-1]]) % np.uint64(FOLDS)).astype(np.int64)
     return found
-
-
-def stand_alone(vocabulary: Variable) -> Array | None:
-    """Mark words that are no pairs, nor three characters of a script without blanks; None where they have no names."""
-    if vocabulary.is_coded:
-        return None
-    return np.array([not (" " in word or THREE_TOGETHER.fullmatch(word)) for word in vocabulary.states], dtype=bool)
 
 
 class WeighedWordView(WordView):
@@ -92,7 +85,7 @@ class WeighedWordBlock(WordBlock):
     @cached_property
     def used(self) -> Array | None:
         """Words that count (n_words,), where some do not."""
-        return stand_alone(self.sums.vocabulary) if self.weights.reading.alone else None
+        return stand_alone(self.sums.vocabulary.states) if self.weights.reading.alone else None
 
     def _used(self, words: csr_array) -> csr_array:
         """Leave out words that do not count."""
