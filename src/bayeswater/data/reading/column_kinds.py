@@ -33,7 +33,7 @@ import numpy as np
 
 from bayeswater.data.cells import is_missing, label_values
 from bayeswater.data.frames import as_numpy
-from bayeswater.data.reading.cell_style import CellStyle
+from bayeswater.data.reading.cell_style import CellStyle, bytes_in, matching
 from bayeswater.data.reading.dates import seconds_of
 from bayeswater.data.reading.missing_codes import hint_of_codes
 from bayeswater.errors import DataError
@@ -179,6 +179,8 @@ def hint_at(strings: "pa.Array", times: Array) -> str:
     >>> hint_at(pyarrow.array(["red", "4711"]), np.array([1, 1]))
     ''
     """
+    if not re.search(rb"\d", bytes_in(strings)):
+        return ""
     n_strings = int(times.sum())
     n_periods = n_matching(strings, times, PERIOD)
     if 2 * n_periods > n_strings and len(strings) > 2:
@@ -248,14 +250,6 @@ def _exceptions(strings: "pa.Array", times: Array, plain: Array) -> str:
     )
 
 
-def matching(strings: "pa.Array", pattern: str) -> Array:
-    """Say which strings match (n_strings,)."""
-    import pyarrow.compute as pc
-
-    found: Array = pc.match_substring_regex(strings, pattern=pattern).to_numpy(zero_copy_only=False)
-    return found
-
-
 def n_matching(strings: "pa.Array", times: Array, pattern: str) -> int:
     """Count the strings that match."""
     return int(times[matching(strings, pattern)].sum())
@@ -321,6 +315,9 @@ LONG = (
     rf"|(?:[{CJK}][^{CJK}]*){{{TEXT_CJK - 1}}}[{CJK}]"
 )
 """A string that is long enough for text. Looked for rather than counted: the search ends where it has found them."""
+
+OF_TEXT = re.compile(rb"[^!-~]")
+"""A byte that text has, and a word of ASCII has not."""
 
 
 @record
@@ -474,7 +471,7 @@ def _of_strings(column: "pa.ChunkedArray") -> ColumnKind:
     strings, times = _counted(column)
     n_strings = int(times.sum())
     them = f"{'the first ' if n_strings == SAMPLED else ''}{n_strings} strings"
-    n_long = n_matching(strings, times, LONG)
+    n_long = n_matching(strings, times, LONG) if OF_TEXT.search(bytes_in(strings)) else 0
     are_chosen = 100 * int(times[times >= CHOSEN].sum()) >= CHOSEN_SHARE * n_strings
     if 2 * n_long >= n_strings and not are_chosen:
         share = percent(n_long, n_strings)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeswater.data.reading.cell_style import NARROW_UNITS, CellStyle, matching
+from bayeswater.data.reading.cell_style import NARROW_UNITS, CellStyle, bytes_in, matching
 from bayeswater.data.reading.written_dates import bytes_of
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.text_bytes import translate_bytes
@@ -101,7 +101,7 @@ class NumberStyle(CellStyle):
         strings = pc.if_else(pc.match_substring_regex(strings, pattern=self.pattern), strings, None)
         if self.unit.isalpha():  # an E is no exponent, and a point behind it stands before no decimals
             strings = pc.replace_substring_regex(strings, pattern=unit_pattern(self.unit), replacement="")
-        written = memoryview(strings.buffers()[2] or b"").tobytes()
+        written = bytes_in(strings)
         for minus in () if written.isascii() else MINUS:
             if minus.encode() in written:
                 strings = pc.replace_substring(strings, pattern=minus, replacement="-")
@@ -162,7 +162,7 @@ def units_beside(strings: "pa.Array") -> "pa.DictionaryArray":
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    written = memoryview(strings.buffers()[2] or b"").tobytes()
+    written = bytes_in(strings)
     if strings.offset or not pa.types.is_string(strings.type) or b"e" in written or b"E" in written:  # exponents
         return pc.replace_substring_regex(strings, pattern=OF_NUMBER, replacement="").dictionary_encode()
     rest = _translated(strings, UNPLAIN).dictionary_encode()

@@ -67,16 +67,12 @@ class CsvForm:
 
 def _in_block(marks: tuple[str, ...], block: bytes) -> tuple[str, ...]:
     """Leave out marks that a block cannot have: Arrow holds every cell against all of them."""
-    is_ascii = block.isascii()
-    there = {sign for sign in _signs_of(marks) if (not is_ascii if not sign else sign in block)}
-    return tuple(mark for mark in marks if not mark or _sign_of(mark) in there)
+    signs, is_ascii = _signs_of(marks), block.isascii()
+    there = {sign for sign in {*signs.values()} if (not is_ascii if not sign else sign in block)}
+    return tuple(mark for mark, sign in signs.items() if not mark or sign in there)
 
 
 @cache
-def _signs_of(marks: tuple[str, ...]) -> frozenset[bytes]:
-    return frozenset(_sign_of(mark) for mark in marks if mark)
-
-
-def _sign_of(mark: str) -> bytes:
-    """Give a byte of a mark that is rare, none where it is beyond ASCII: one is found fast."""
-    return b"" if not mark.isascii() else b"#" if "#" in mark else mark[0].encode()
+def _signs_of(marks: tuple[str, ...]) -> dict[str, bytes]:
+    """Give a byte of each mark that is rare, none where it is beyond ASCII: one is found fast."""
+    return {mark: b"" if not mark.isascii() else b"#" if "#" in mark else mark[:1].encode() for mark in marks}

@@ -11,6 +11,9 @@ from bayeswater.data.sources.records import BAR
 MOST_LINES_ABOVE = 20
 """Lines among which the header is looked for."""
 
+DRAWN_BETWEEN = (BAR, " ")
+"""What may part the cells of a table that lines draw."""
+
 COMMENT = "#"
 """What lines above the header begin with that are comments for sure."""
 
@@ -60,19 +63,22 @@ def n_used_of(rows: Sequence[Row]) -> int:
 
 def is_comment(row: Row, comment: str) -> bool:
     """Tell comments from rows whose first cell begins so: #N/A, or the name of the column that numbers rows."""
+    if not row.cells[0].startswith(comment):
+        return False
     is_name = row.cells[0].strip() == comment and row.n_filled == len(row.cells) > 1  # of the first column: a number
     is_cell = len(row.cells) > 1 and row.cells[0].strip() in MARKS  # as #N/A
-    return row.cells[0].startswith(comment) and not (is_name or is_cell)
+    return not (is_name or is_cell)
 
 
-def draws(row: Row, delimiter: str) -> bool:
+def has_drawing(rows: list[Row], delimiter: str) -> bool:
     """Say whether a line only draws a table whose cells stand between bars or blanks."""
-    return delimiter in (BAR, " ") and is_drawn(delimiter.join(row.cells))
+    return delimiter in DRAWN_BETWEEN and any(is_drawn(delimiter.join(row.cells)) for row in rows)
 
 
 def body_of(rows: list[Row], comment: str, delimiter: str) -> list[Row]:
     """Give the rows that are no comments and draw nothing."""
-    return [row for row in rows if not is_comment(row, comment) and not draws(row, delimiter)]
+    rows = [row for row in rows if not is_comment(row, comment)]
+    return [row for row in rows if not has_drawing([row], delimiter)] if delimiter in DRAWN_BETWEEN else rows
 
 
 def is_torn(row: Row) -> bool:

@@ -238,7 +238,7 @@ def written_names(
 
 def n_unnamed(names: list[str], body: list[Row]) -> tuple[int, int]:
     """Count the columns at either edge without a name and without a cell in the first rows."""
-    if not any(names):
+    if not any(names) or (names[0] and names[-1]):
         return 0, 0
     n_first, n_last = [len([*takewhile(operator.not_, side)]) for side in (names, reversed(names))]
     n_before = min([next((n for n, cell in enumerate(row.cells) if cell.strip()), n_first) for row in body], default=0)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
 
-from bayeswater.data.sources.cut_rows import COMMENT, MOST_LINES_ABOVE, Row, body_of, draws, is_comment
+from bayeswater.data.sources.cut_rows import COMMENT, MOST_LINES_ABOVE, Row, body_of, has_drawing, is_comment
 from bayeswater.data.sources.dialects import SNIFFED_ROWS, Dialect, are_parted_by_blanks, sniffed
 from bayeswater.data.sources.headers import (
     LEAST_BELOW,
@@ -147,7 +147,7 @@ def _cut_layout(dialect: Dialect, told: bool, reading: Reading, where: str, expe
     if dialect.width == 1 and reading.delimiter is None and are_parted_by_blanks(body):
         layout = replace(layout, notes=(*layout.notes, BY_BLANKS))
     has_comments = reading.comment is not None or any(is_comment(row, comment) for row in is_before)
-    has_drawing = any(draws(row, dialect.delimiter) for row in rows)
+    is_drawn = has_drawing(rows, dialect.delimiter)
     return replace(
         layout,
         delimiter=dialect.delimiter,
@@ -155,11 +155,11 @@ def _cut_layout(dialect: Dialect, told: bool, reading: Reading, where: str, expe
         n_rows_above=layout.n_rows_above + len(dialect.rows) - len(rows),
         start=layout.start or (rows is not dialect.rows and dialect.rows[0].end),
         comment=comment if has_comments else "",
-        is_drawn=has_drawing,
+        is_drawn=is_drawn,
         notes=(
             *layout.notes,
             *[f"lines that begin with {comment!r} are no rows"] * has_comments,
-            *["lines that draw the table are no rows"] * has_drawing,
+            *["lines that draw the table are no rows"] * is_drawn,
         ),
     )
 

@@ -5,6 +5,7 @@ all of them where the first leave doubt. Marks of missing cells are taken out by
 nothing; a column with marks of its own is parsed by itself. A field of the schema tells its style.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -29,8 +30,8 @@ LABELS = PlainStyle(ALWAYS_MISSING)
 MOST_BLANKS = 4
 """Blanks that a cell of nothing else has, for Arrow; more are taken off where cells are strings."""
 
-BEFORE_ZEROS = (b",0", b";0", b"\t0", b"|0", b"\n0", b'"0', b" 0")
-"""What stands where a cell may begin with a zero."""
+CODE = re.compile(rb"0\d\d(?<![\d.]...)")
+"""What text has where a cell is a whole number with zeros before it."""
 
 DAYS = tuple((19_000_101 * ten, 20_991_232 * ten - 1) for ten in (1, 10**4, 10**6))
 """Whole numbers between which all may be days, as 20231231, or moments, as 202312312359 and 20231231235959."""
@@ -263,8 +264,9 @@ class WrittenCells:
         asked |= dict.fromkeys(self._perhaps_groups.difference(types), ("number",))
         asked |= {name: own for name in types.keys() & kinds.keys() if (own := _kinds_for(types[name]))}
         asked = {name: own for name, own in asked.items() if name not in self.said}
-        may_be_codes = text.startswith(b"0") or any(zeros in text for zeros in BEFORE_ZEROS)
-        codes = [name for name in whole if self.said.get(name, LABELS) == LABELS] if may_be_codes else []
+        codes = [name for name in whole if self.said.get(name, LABELS) == LABELS]
+        if codes and not CODE.search(text):
+            codes = []
         at_hand, self._as_written = self._as_written, {}
         if not asked and not codes:
             return
