@@ -4,7 +4,6 @@ Blanks around a cell are no part of it. Missing are the blank cell and the `mark
 """
 
 import json
-from collections.abc import Callable
 from dataclasses import field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,11 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayeswater.data.column_types import Misfit
+from bayeswater.data.reading.written_dates import bytes_of
 from bayeswater.records import record
 from bayeswater.typing import Array
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from bayeswater.data.reading.number_style import Seen
 
 USUAL_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
 
@@ -47,6 +49,11 @@ ZEROS = "０٠۰०๐"
 NARROW = {wide: wide - 0xFEE0 for wide in range(ord("（"), ord("；"))} | {ord("٫"): ord("."), ord("٬"): ord(",")}
 NARROW |= {ord(zero) + digit: ord("0") + digit for zero in ZEROS for digit in range(10)}
 """Characters of numbers and dates of other scripts, and those as wide as Chinese ones: ( ) + , - . / and colon."""
+
+NARROW_BYTES = {lead: np.zeros(256, dtype=np.uint8) for lead in {chr(sign).encode()[:-1] for sign in NARROW}}
+for _sign, _narrow in NARROW.items():
+    NARROW_BYTES[chr(_sign).encode()[:-1]][chr(_sign).encode()[-1]] = _narrow
+"""What becomes of the last byte of a character that begins so: 0 where it stays."""
 
 OTHER_DIGIT = "[" + "".join(f"{zero}-{chr(ord(zero) + 9)}" for zero in ZEROS) + "]"
 
@@ -156,9 +163,9 @@ class CellStyle:
         """Say whether strings of a shape begin so: a whole pattern takes longer to compile than to match."""
         return False
 
-    def fits(self, strings: "pa.Array", units: "pa.DictionaryArray | None") -> Array:
-        """Say which strings are written so, with what stands beside their numbers (n_strings,)."""
-        return np.ones(len(strings), dtype=bool)
+    def fits(self, seen: "Seen") -> Array:
+        """Say which strings are written so (n_strings,)."""
+        return np.ones(len(seen.strings), dtype=bool)
 
     def document(self) -> dict[str, Any]:
         """Give what differs from a plain style, for JSON."""
@@ -205,8 +212,19 @@ def half_width(strings: "pa.Array") -> "pa.Array":
         return strings
     if not pc.any(pc.match_substring_regex(strings, OTHER_DIGIT)).as_py():
         return strings
-    narrow = [None if cell is None else cell.translate(NARROW) for cell in strings.to_pylist()]
-    return pa.array(narrow, strings.type)
+    start, text = bytes_of(strings)
+    narrow, kept = text.copy(), np.ones(len(text), dtype=bool)
+    for lead, last in NARROW_BYTES.items():
+        if lead in written:
+            ends = np.flatnonzero(last[text[len(lead) :]]) + len(lead)
+            for place, byte in enumerate(reversed(lead), start=1):
+                ends = ends[text[ends - place] == byte]
+            narrow[ends] = last[text[ends]]
+            for place in range(1, len(lead) + 1):
+                kept[ends - place] = False
+    places = np.append(0, np.cumsum(kept)).astype(start.dtype)[start]
+    buffers = [None, pa.py_buffer(places), pa.py_buffer(narrow[kept])]
+    return pc.if_else(strings.is_valid(), pa.Array.from_buffers(strings.type, len(strings), buffers), None)
 
 
 def bytes_in(strings: "pa.Array") -> bytes:
@@ -219,16 +237,6 @@ def matching(strings: "pa.Array", pattern: str) -> Array:
     import pyarrow.compute as pc
 
     return np.asarray(pc.match_substring_regex(strings, pattern=pattern).to_numpy(zero_copy_only=False), dtype=bool)
-
-
-def readable(strings: "pa.Array", pattern: str, read: "Callable[[pa.Array], pa.Array]") -> Array:
-    """Say which strings look so and can be read (n_strings,)."""
-    import pyarrow as pa
-
-    fits = matching(strings, pattern)
-    if fits.any():
-        fits[fits] = np.asarray(read(strings if fits.all() else strings.filter(pa.array(fits))).is_valid())
-    return fits
 
 
 def by_distinct(read: Any, strings: "pa.Array") -> "pa.Array":

@@ -7,22 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeswater.data.reading.cell_style import CellStyle, by_distinct, readable
+from bayeswater.data.reading.cell_style import CellStyle, by_distinct, bytes_in
 from bayeswater.data.reading.written_dates import (
     CLOCK,
     HALF_OF_DAY,
     ISO,
     MICROSECONDS_PER_DAY,
     bytes_of,
-    clock_of,
     compiled_format,
     date_parts,
-    date_pattern,
     days_of,
-    in_plainer_words,
-    is_plainer_said,
+    instants_of,
     time_of_day,
-    with_time,
 )
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.text_bytes import take_clocks_out
@@ -32,8 +28,7 @@ from bayeswater.typing import Array
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SEEN = 16
-"""Strings that are looked at before all are written in plainer words."""
+    from bayeswater.data.reading.number_style import Seen
 
 MOST_KNOWN = 2**14
 """Moments without their clocks that a style remembers, some forty years."""
@@ -73,9 +68,9 @@ class ClockStyle(CellStyle):
         """Look for the colon."""
         return shape[1:3].count(":") == 1
 
-    def fits(self, strings: "pa.Array", units: "pa.DictionaryArray | None") -> Array:
+    def fits(self, seen: "Seen") -> Array:
         """Read what looks so."""
-        return readable(strings, CLOCK, self.values)
+        return np.asarray(self.values(seen.strings).is_valid())
 
     def values(self, strings: "pa.Array") -> "pa.Array":
         """Read each time once."""
@@ -117,39 +112,25 @@ class DateStyle(CellStyle):
         own = "UTC" if "%z" in self.format else "local" if "%H" in self.format else ""
         return replace(self, time=max(time, own, key=TIMES.index))
 
-    def may_be(self, shape: str) -> bool:
-        """Look at what a day would be, perhaps behind the name of a day."""
-        return re.search(rf"(?:^|[.,] ?){compiled_format(self.format)}(?:(?<=\D)|(?!\d))", shape, re.ASCII) is not None
+    def fits(self, seen: "Seen") -> Array:
+        """Look whether they are on the calendar and on the clock, in years that people write about.
 
-    def fits(self, strings: "pa.Array", units: "pa.DictionaryArray | None") -> Array:
-        """Look whether what looks so is on the calendar and on the clock."""
-        import pyarrow as pa
-
-        fits = readable(strings, date_pattern(self.format), self._instants)
-        if not fits.any() and any(map(is_plainer_said, strings.slice(0, SEEN).to_pylist())):
-            fits[~fits] = readable(
-                in_plainer_words(strings.filter(pa.array(~fits))), date_pattern(self.format), self._instants
-            )
-        return fits
+        Digits without a mark between are of 1900 to 2099.
+        """
+        first, last = (1900, 2100) if "%Y%m" in self.format else (1500, 2300)
+        found = instants_of(seen.strings, self.format)
+        moments = found.fill_null(0).to_numpy().astype("datetime64[us]")
+        is_near = (moments >= np.datetime64(f"{first}", "us")) & (moments < np.datetime64(f"{last}", "us"))
+        return is_near & np.asarray(found.is_valid())
 
     def values(self, strings: "pa.Array") -> "pa.Array":
-        """Read dates and times, those in few words first."""
-        import pyarrow.compute as pc
-
-        found = self._values(strings)
-        if found.null_count == strings.null_count:
-            return found
-        others = pc.if_else(found.is_null(), strings, None)
-        return pc.coalesce(found, by_distinct(lambda cells: self._values(in_plainer_words(cells)), others))
-
-    def _values(self, strings: "pa.Array") -> "pa.Array":
         """Read dates and times; of many, the clocks in one loop, and each of the few that are left then once."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         if not self.time:
             return by_distinct(self._days, strings).cast(pa.int32()).cast(pa.date32())
-        if not re.fullmatch(CLOCK_BEHIND_DAY, self.format):
+        if not re.fullmatch(CLOCK_BEHIND_DAY, self.format) or b":" not in bytes_in(strings):
             return self._instants(strings).cast(self.type)
         start, text = bytes_of(strings.cast(pa.string()))
         others, first = np.empty(len(text) + len(strings), dtype=np.uint8), np.empty_like(start)
@@ -181,8 +162,7 @@ class DateStyle(CellStyle):
         """Give microseconds since 1970-01-01, null for what is no date."""
         import pyarrow.compute as pc
 
-        parts = date_parts(strings, with_time(self.format))
-        found = pc.add(pc.multiply(days_of(*parts), MICROSECONDS_PER_DAY), clock_of(*parts))
+        found = instants_of(strings, self.format)
         if self.format == ISO or found.null_count == strings.null_count:
             return found
         others = pc.if_else(found.is_null(), strings, None)

@@ -82,11 +82,14 @@ class NumberStyle(CellStyle):
         """Look at what is no part of a number."""
         return re.sub(OF_NUMBER, "", shape) in ("", *MONEY, *SHARES, *NARROW_UNITS)
 
-    def fits(self, strings: "pa.Array", units: "pa.DictionaryArray | None") -> Array:
-        """Match numbers with the units that there are: a pattern of all takes long to compile."""
-        there = [] if units is None else [NARROW_UNITS.get(unit, unit) for unit in units.dictionary.to_pylist()]
+    def fits(self, seen: "Seen") -> Array:
+        """Match numbers with the units that there are, and the marks: a pattern of all takes long to compile."""
+        there = [NARROW_UNITS.get(unit, unit) for unit in seen.units.dictionary.to_pylist()]
         known = sorted({*MONEY, *SHARES}.intersection(there), key=len, reverse=True)
-        return matching(strings, number_pattern(self.decimal, self.thousands, "|".join(map(unit_pattern, known))))
+        decimal = self.decimal if self.decimal in seen.marks else next((m for m in ".," if m not in seen.marks), "")
+        thousands = self.thousands if self.thousands in seen.marks else ""
+        pattern = number_pattern(decimal or self.decimal, thousands, "|".join(map(unit_pattern, known)))
+        return seen.matching(pattern)
 
     @cached_property
     def pattern(self) -> str:
@@ -105,7 +108,7 @@ class NumberStyle(CellStyle):
         for minus in () if written.isascii() else MINUS:
             if minus.encode() in written:
                 strings = pc.replace_substring(strings, pattern=minus, replacement="-")
-        if f"{self.decimal}-".encode() in written or not written.isascii():
+        if any(f"{self.decimal}{dash}".encode() in written for dash in "-–—"):
             strings = pc.replace_substring_regex(strings, pattern=re.escape(self.decimal) + NO_DECIMALS, replacement="")
         plain = _translated(strings, self._bytes)
         if pc.any(pc.ends_with(plain, "-")).as_py():
@@ -150,6 +153,31 @@ def number_pattern(decimal: str, thousands: str, unit: str, *, needs_unit: bool 
     nothing = rf"|(?:{unit}){BLANK}*[-–]|[-–]{BLANK}*(?:{unit})" if before else ""
     signed = rf"(?:{sign}{before}|{before}{sign}){body}{behind}"
     return rf"^(?:{signed}|{before}\({before}{body}{behind}\)|{before}{body}-{behind}{nothing})$"
+
+
+class Seen:
+    """Strings, and what several styles ask of them, found once."""
+
+    def __init__(self, strings: "pa.Array") -> None:
+        self.strings = strings
+        self._matching: dict[str, Array] = {}
+
+    @cached_property
+    def units(self) -> "pa.DictionaryArray":
+        """What stands beside the numbers."""
+        return units_beside(self.strings)
+
+    @cached_property
+    def marks(self) -> frozenset[str]:
+        """The marks within numbers that there are, by the character that stands for all like it."""
+        text = bytes_in(self.strings)
+        return frozenset(mark for mark, own in GAPS.items() if any(one.encode() in text for one in own.strip("[]\\")))
+
+    def matching(self, pattern: str) -> Array:
+        """Say which strings match a pattern (n_strings,)."""
+        if pattern not in self._matching:
+            self._matching[pattern] = matching(self.strings, pattern)
+        return self._matching[pattern]
 
 
 def units_beside(strings: "pa.Array") -> "pa.DictionaryArray":

@@ -37,15 +37,15 @@ from bayeswater.data.reading.cell_style import (
     holds_strings,
     matching,
 )
+from bayeswater.data.reading.date_formats import formats_of
 from bayeswater.data.reading.date_style import ClockStyle, DateStyle
-from bayeswater.data.reading.number_style import BLANK, MONEY, SHARES, NumberStyle, units_beside
+from bayeswater.data.reading.number_style import BLANK, MONEY, SHARES, NumberStyle, Seen
 from bayeswater.data.reading.truth_style import TRUTHS, TruthStyle
 from bayeswater.data.reading.written_as import NOTHING_WRITTEN, NUMBERS, WrittenAs
 from bayeswater.data.reading.written_dates import (
     CODES,
     TIME_OF_DAY,
-    in_plainer_words,
-    is_plainer_said,
+    plainer,
     shapes_of,
 )
 from bayeswater.records import record
@@ -86,16 +86,6 @@ LARGE = 2**30
 
 SHOWN = 5
 """Different cells that are named, at most."""
-
-DATES = (
-    *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y年%m月%d日", "%d.%m.%Y", "%m.%d.%Y", "%m/%d/%Y", "%d/%m/%Y"),
-    *("%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%m.%d.%y", "%m/%d/%y", "%d/%m/%y", "%d-%m-%y", "%m-%d-%y", "%d %b %Y"),
-    *("%d-%b-%Y", "%d-%b-%y", "%d %b %y", "%d/%b/%Y", "%d/%b/%y", "%d de %b de %Y", "%b %d, %Y", "%b %d %Y", "%Y%m%d"),
-    *("%d. %m. %Y", "%Y. %m. %d.", "%Y년 %m월 %d일", "%d%b%Y", "%d%b%Y:%H:%M:%S"),
-    *("%b %d %H:%M:%S %Y", "%b %d %H:%M:%S %z %Y", "%d/%b/%Y:%H:%M:%S %z", "%b-%d-%Y", "%Y-%b-%d", "%Y %b %d"),
-    *("%d %m %Y", "%y/%m/%d", "%y-%m-%d", "%Y%m%d%H%M", "%Y%m%d%H%M%S"),
-)
-"""Formats of dates; of two that fit, the first is taken."""
 
 ALL_KINDS = ("number", "truth", "date", "clock")
 
@@ -219,34 +209,35 @@ class StyleSearch:
         self._marks.update({strings[place].as_py(): int(times[place]) for place in np.flatnonzero(marked).tolist()})
         self.n_cells += int(times.sum())
         strings, times = half_width(strings.filter(pa.array(~marked))), times[~marked]
+        seen = Seen(strings)
         if not self._n_values:
-            self._tried = self._worth_trying(strings if len(strings) <= TRIED else strings.slice(0, TRIED))
+            self._tried = self._worth_trying(seen if len(strings) <= TRIED else Seen(strings.slice(0, TRIED)))
         self._n_values += int(times.sum())
-        units = units_beside(strings) if _of(NumberStyle, self._tried) else None
         for tried in self._tried:
-            tried.add(strings, times, units)
-        self._note(strings, times, units)
+            tried.add(seen, times)
+        self._note(seen, times)
 
-    def _worth_trying(self, strings: "pa.Array") -> "list[_Tried]":
+    def _worth_trying(self, seen: Seen) -> "list[_Tried]":
         """Give the styles that fit at least half of the first strings."""
+        strings = seen.strings
         some = {DIGIT.sub("9", string) for string in strings.to_pylist()[:: max(1, len(strings) // SEEN)]}
-        is_said = self.written.date_format is not None
-        tried = [
-            _Tried(style)
-            for style in _possible(self.written)
-            if style.kind in self._kinds and (is_said or any(style.may_be(shape) for shape in some if "9" in shape))
-        ]
-        units = units_beside(strings) if _of(NumberStyle, tried) else None
-        return [one for one in tried if 2 * one.matching(strings, units).sum() >= len(strings)]
+        numbers, clock = _possible(self.written)
+        styles = [style for style in (*numbers, clock) if any(style.may_be(shape) for shape in some if "9" in shape)]
+        formats = formats_of(some) if self.written.date_format is None else [self.written.date_format]
+        styles += [DateStyle(self.written.marks, format=format) for format in formats]
+        tried = [_Tried(style) for style in styles if style.kind in self._kinds]
+        return [one for one in tried if 2 * one.matching(seen).sum() >= len(strings)]
 
-    def _note(self, strings: "pa.Array", times: Array, units: "pa.DictionaryArray | None") -> None:
+    def _note(self, seen: Seen, times: Array) -> None:
         """Note what tells styles of one kind apart."""
         import pyarrow.compute as pc
 
+        strings = seen.strings
         if self._may_be_truths:
             self._words.update(dict(zip(strings.slice(0, 4 * SHOWN).to_pylist(), times.tolist(), strict=False)))
             self._may_be_truths = len(self._words) < 4 * SHOWN
-        if units is not None:
+        if _of(NumberStyle, self._tried):
+            units = seen.units
             if self.are_codes:
                 self._n_plain += int(times[matching(strings, PLAIN)].sum())
             self._lengths |= set(pc.utf8_length(strings).unique().to_pylist()[:SHOWN])
@@ -267,10 +258,7 @@ class StyleSearch:
                 self._numbers |= set(strings.slice(0, LEAST_NUMBERS).to_pylist())
         if _of(DateStyle, self._tried):
             self._seen = strings if len(strings) else self._seen
-            shapes = shapes_of(strings).dictionary
-            if any(map(is_plainer_said, shapes.slice(0, SEEN).to_pylist())):
-                shapes = in_plainer_words(shapes)
-            shapes = shapes.to_pylist()
+            shapes = [*map(plainer, shapes_of(strings).dictionary.to_pylist())]
             timed = [*filter(BEHIND_TIME.search, shapes)]
             n_zoned = sum(map(bool, map(BEHIND_ZONE.search, timed)))
             self._has_time |= bool(timed)
@@ -456,32 +444,31 @@ class _Tried:
     def __init__(self, style: CellStyle) -> None:
         self.style, self.n_fitting = style, 0
         self.others: Counter[str] = Counter()
-        self._last: tuple[pa.Array, Array] | None = None
+        self._last: tuple[Seen, Array] | None = None
 
-    def matching(self, strings: "pa.Array", units: "pa.DictionaryArray | None") -> Array:
+    def matching(self, seen: Seen) -> Array:
         """Say which strings are written so (n_strings,)."""
-        if self._last is None or self._last[0] is not strings:
-            self._last = strings, self.style.fits(strings, units)
+        if self._last is None or self._last[0] is not seen:
+            self._last = seen, self.style.fits(seen)
         return self._last[1]
 
-    def add(self, strings: "pa.Array", times: Array, units: "pa.DictionaryArray | None") -> None:
-        fits = self.matching(strings, units)
+    def add(self, seen: Seen, times: Array) -> None:
+        fits = self.matching(seen)
         self.n_fitting += int(times[fits].sum())
         for place in np.flatnonzero(~fits).tolist()[: 4 * SHOWN]:
-            self.others[strings[place].as_py()] += int(times[place])
+            self.others[seen.strings[place].as_py()] += int(times[place])
 
 
 @cache
-def _possible(written: WrittenAs) -> list[CellStyle]:
-    """Give the styles that there may be."""
+def _possible(written: WrittenAs) -> tuple[list[NumberStyle], ClockStyle]:
+    """Give the styles that there may be, beside those of dates."""
     marks = written.marks
     numbers = [
         NumberStyle(marks, decimal=decimal, thousands=gap)
         for decimal, gap in NUMBERS
         if written.decimal in (None, decimal) and written.thousands in (None, gap)
     ]
-    dates = DATES if written.date_format is None else (written.date_format,)
-    return [*numbers, *(DateStyle(marks, format=format) for format in dates), ClockStyle(marks)]
+    return numbers, ClockStyle(marks)
 
 
 def _has_day_first(format: str) -> bool:

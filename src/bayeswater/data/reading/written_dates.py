@@ -86,7 +86,7 @@ TIME_OF_DAY = (
 )
 """A time of day behind a date, which some cells may leave out: then it is midnight."""
 
-HALF_OF_DAY = rf"(?:^|{NO_LETTER}){CODES['%p']}(?:$|{NO_LETTER})"
+HALF_OF_DAY = rf"(?:^|{NO_LETTER}){CODES['%p']}(?:$|{NO_LETTER})|[上下]午|午[前後]|오[전후]"
 """The sign of a clock of twelve hours, wherever it stands."""
 
 CLOCK = rf"^{CODES['%H']}:{CODES['%M']}(?::{CODES['%S']})?(?:\s?{CODES['%p']}|\sUhr)?$"
@@ -97,6 +97,7 @@ BEHIND_DAY = "(?:st|nd|rd|th|er|º|[.])?"
 """What may stand around the day of a month that has a name."""
 
 PLAINER: tuple[tuple[str, str], ...] = (
+    (r"[\u00a0\u2009\u202f]", " "),
     (r"\s*(?:[(（](?:周|星期)?[一二三四五六日天月火水木金土][)）]|(?:周|星期)[一二三四五六日天])", " "),
     (r"(\d)\s*[时時点點시]\s*(\d{1,2})\s*[分분]\s*(\d{1,2})\s*[秒초]", r"\1:\2:\3"),
     (r"(\d)\s*[时時点點시]\s*(\d{1,2})\s*[分분]?", r"\1:\2"),
@@ -120,8 +121,7 @@ ISO = "%Y-%m-%d"
 NINES = np.arange(256, dtype=np.uint8)
 NINES[ord("0") : ord("9")] = ord("9")
 
-FEW_SHAPES = 16
-"""Shapes of strings, such as 99.99.9999, of which each is worth a look of its own, beside one in 32 strings."""
+NINE = ord("9")
 
 MICROSECONDS_PER_DAY = 86_400 * 10**6
 
@@ -154,23 +154,16 @@ def compiled_format(format: str) -> str:
     return BEFORE_DAY + "".join(own.get(part) or re.escape(part) for part in parts)
 
 
-def in_plainer_words(strings: "pa.Array") -> "pa.Array":
-    """Write dates and clocks as most people do.
+@lru_cache(2**12)
+def plainer(shape: str) -> str:
+    """Write dates and clocks as most people do; digits stay in their order.
 
-    >>> import pyarrow
-    >>> in_plainer_words(pyarrow.array(["2023/1/5 下午 3:04", "31/12/2023 10h15", "20231231T235959"])).to_pylist()
-    ['2023/1/5  3:04 PM', '31/12/2023 10:15', '20231231 23:59:59']
+    >>> plainer("2023/1/5 下午 3:04"), plainer("31/12/2023 10h15"), plainer("20231231T235959")
+    ('2023/1/5  3:04 PM', '31/12/2023 10:15', '20231231 23:59:59')
     """
-    import pyarrow.compute as pc
-
-    for pattern, plainer in PLAINER:
-        strings = pc.replace_substring_regex(strings, pattern=pattern, replacement=plainer)
-    return strings
-
-
-def is_plainer_said(cell: str) -> bool:
-    """Say whether a date can be written in plainer words: to ask takes less time than to write."""
-    return any(re.search(pattern, cell) for pattern, _ in PLAINER[:-1])
+    for pattern, replacement in PLAINER:
+        shape = re.sub(pattern, replacement, shape)
+    return shape
 
 
 def with_time(format: str) -> str:
@@ -179,22 +172,50 @@ def with_time(format: str) -> str:
     return f"^{compiled_format(format)}{tail}$"
 
 
-def date_pattern(format: str) -> str:
-    """Describe dates of the years that people write about; eight digits without a mark between are of 1900 to 2099."""
-    years = r"(?:19|20)\d\d" if "%Y%m" in format else r"(?:1[5-9]|2[0-2])\d\d"
-    return with_time(format).replace(CODES["%Y"], years)
-
-
 def date_parts(strings: "pa.Array", pattern: str) -> tuple[dict[str, Array], Array]:
     """Give the named parts of dates as numbers, and which strings have none (n_strings,).
 
-    Each shape is matched once, where they are few: then digits stand at the same places of many strings.
+    Each shape is matched once, as it is or in plainer words: digits stand at the same places of many strings.
     """
+    if re.search(r"\d", re.sub(r"\{[\d,]*\}|0\*", "", pattern)):  # digits of a format, which shapes do not tell
+        return _parts_of_strings(strings, pattern)
+    shapes = shapes_of(strings)
+    start, written = bytes_of(strings)
+    which = np.asarray(shapes.indices)
+    order = np.argsort(which, kind="stable")
+    rows_of = np.split(order, np.cumsum(np.bincount(which, minlength=len(shapes.dictionary)))[:-1])
+    known = re.compile(pattern.replace("0*", "(?P<zeros>9*)"), re.ASCII)
+    parts = {name: np.full(len(strings), _number_of(name, ""), dtype=np.int64) for name in known.groupindex}
+    missing = np.ones(len(strings), dtype=bool)
+    alike: dict[tuple[tuple[str, str | int, int], ...], list[Array]] = {}
+    for shape, rows in zip(shapes.dictionary.to_pylist(), rows_of, strict=False):  # of no strings, no shape
+        if match := known.fullmatch(shape) or known.fullmatch(plainer(shape)):
+            alike.setdefault(_places_of(match, shape), []).append(rows)
+    for places, several in alike.items():
+        rows = np.concatenate(several)
+        missing[rows] = False
+        for name, part, first in places:
+            parts[name][rows] = _numbers_at(name, part, written, start[rows] + first) if isinstance(part, str) else part
+    missing |= parts.pop("zeros", np.zeros(1, dtype=np.int64)) > 0
+    return parts, missing
+
+
+def _places_of(match: re.Match[str], shape: str) -> tuple[tuple[str, str | int, int], ...]:
+    """Say where each part begins in the bytes of strings of a shape, or what it is where it has no digits."""
+    nines = [place for place, byte in enumerate(shape.encode()) if byte == NINE]
+    places: list[tuple[str, str | int, int]] = []
+    for name, part in match.groupdict().items():
+        if part and "9" in part:
+            first = nines[match.string.count("9", 0, match.start(name))]
+            places.append((name, part, first - len(part[: part.index("9")].encode())))
+        elif part:
+            places.append((name, _number_of(name, part), 0))
+    return tuple(places)
+
+
+def _parts_of_strings(strings: "pa.Array", pattern: str) -> tuple[dict[str, Array], Array]:
     import pyarrow.compute as pc
 
-    shapes = shapes_of(strings)
-    if 0 < len(shapes.dictionary) <= FEW_SHAPES + len(strings) // 32 and "9" not in pattern:
-        return _parts_of_shapes(strings, shapes, re.compile(pattern.replace("0*", "(?P<zeros>9*)"), re.ASCII))
     found = pc.extract_regex(strings, pattern=pattern)
     names = [found.type.field(i).name for i in range(found.type.num_fields)]
     texts = {name: pc.struct_field(found, name).fill_null("") for name in names}
@@ -225,33 +246,8 @@ def bytes_of(strings: "pa.Array") -> tuple[Array, Array]:
     return places, np.frombuffer(data or b"", dtype=np.uint8, count=int(places[-1]))
 
 
-def _parts_of_shapes(
-    strings: "pa.Array", shapes: "pa.DictionaryArray", pattern: re.Pattern[str]
-) -> tuple[dict[str, Array], Array]:
-    start, written = bytes_of(strings)
-    which = np.asarray(shapes.indices)
-    order = np.argsort(which, kind="stable")
-    rows_of = np.split(order, np.cumsum(np.bincount(which, minlength=len(shapes.dictionary)))[:-1])
-    parts = {name: np.full(len(strings), _number_of(name, ""), dtype=np.int64) for name in pattern.groupindex}
-    missing = np.ones(len(strings), dtype=bool)
-    for shape, rows in zip(shapes.dictionary.to_pylist(), rows_of, strict=True):
-        match = pattern.fullmatch(shape)
-        if match is None:
-            continue
-        missing[rows] = False
-        begin = start[rows]
-        for name, part in match.groupdict().items():
-            if part:
-                first = len(shape[: match.start(name)].encode())
-                parts[name][rows] = _numbers_at(name, part, written, begin + first)
-    missing |= parts.pop("zeros", np.zeros(1, dtype=np.int64)) > 0
-    return parts, missing
-
-
-def _numbers_at(name: str, shape: str, written: Array, first: Array) -> "Array | int":
-    """Give a part of dates of one shape as numbers; letters are the same in all of them."""
-    if "9" not in shape:
-        return _number_of(name, shape)
+def _numbers_at(name: str, shape: str, written: Array, first: Array) -> Array:
+    """Give a part of dates of one shape as numbers."""
     n_bytes = len(shape.encode())
     if name == "z":
         cells = written[first[:, None] + np.arange(n_bytes)]  # (n_strings, n_bytes)
@@ -285,6 +281,14 @@ def _number_of(name: str, text: str) -> int:
         minutes = 60 * int(digits[1 : 1 + n_hours]) + int(digits[1 + n_hours :] or 0)
         return minutes if digits[0] == "+" else -minutes
     return int((text.ljust(6, "0") if name == "f" else text) or 0)
+
+
+def instants_of(strings: "pa.Array", format: str) -> "pa.Array":
+    """Give microseconds since 1970-01-01, null for what is no date of a format."""
+    import pyarrow.compute as pc
+
+    parts = date_parts(strings, with_time(format))
+    return pc.add(pc.multiply(days_of(*parts), MICROSECONDS_PER_DAY), clock_of(*parts))
 
 
 def days_of(part: dict[str, Array], missing: Array) -> "pa.Array":
