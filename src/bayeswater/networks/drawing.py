@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from bayeswater.data.display_width import display_width, on_one_line, shortened
+from bayeswater.markup import Safe, preformatted
 from bayeswater.networks.layout import centres, layered, ordered_rows
 from bayeswater.records import record
 from bayeswater.structure.dag import Dag
@@ -73,6 +74,15 @@ class Box:
     def height(self) -> float:
         """Pixels from top to bottom."""
         return TITLE + (LINE * len(self.lines) + 5.0 if self.lines else 4.0)
+
+
+MOST_DRAWN = 60
+"""Nodes up to which a cell of a notebook shows a drawing."""
+
+
+def shown_in_cell(text: str, dag: Dag) -> Safe:
+    """Write the end of a cell of a notebook: a text, and below it the drawing of a graph that is not too large."""
+    return Safe(preformatted(text) + (to_svg(dag) if len(dag) <= MOST_DRAWN else ""))
 
 
 def to_svg(

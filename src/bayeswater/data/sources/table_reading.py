@@ -14,6 +14,7 @@ from bayeswater.data.sources.recognising import are_paths, local_rows
 from bayeswater.data.sources.source import Source
 from bayeswater.data.sources.whole import whole_table
 from bayeswater.errors import ReadingWarning
+from bayeswater.markup import html_table, preformatted
 from bayeswater.records import record
 
 if TYPE_CHECKING:
@@ -57,6 +58,10 @@ class ReadingReport:
         return "\n".join([f"{self.name}: {self.n_rows:,} rows of {len(self.types)} columns", *columns, *notes])
 
 
+ROWS_SHOWN = 5
+"""Rows that a cell of a notebook shows."""
+
+
 class TableRead(NamedTuple):
     """A table, and the report of how it was read; where rows are asked for, it is the table."""
 
@@ -65,6 +70,12 @@ class TableRead(NamedTuple):
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.table.__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        """Show how the file was read, and the first rows."""
+        rows = zip(*(column.slice(0, ROWS_SHOWN).to_pylist() for column in self.table.columns), strict=True)
+        cells = ((str(i + 1), *("" if cell is None else str(cell) for cell in row)) for i, row in enumerate(rows))
+        return preformatted(str(self.report)) + html_table(("", *self.table.column_names), cells)
 
 
 def read_table(

@@ -111,7 +111,7 @@ class ConditionalTable:
         return rows
 
     def _repr_html_(self) -> str:
-        heads, *rows = self._cells()
+        heads, *rows = self._cells() if self.parents else [["", *own] for own in self._cells()]
         n_more = self.values.size // self.shape[-1] - len(rows)
         more = paragraphs([f"... and {n_more} more rows"] if n_more else [])
         return paragraphs([self._heading()]) + html_table(heads, rows) + more

@@ -9,7 +9,7 @@ from typing import Any
 
 from bayeswater.errors import ParameterError
 from bayeswater.models.network.network_files import is_network_file
-from bayeswater.networks.drawing import to_dot
+from bayeswater.networks.drawing import shown_in_cell, to_dot
 from bayeswater.structure.dag import Dag, UndirectedGraph, moral_graph
 from bayeswater.structure.equivalence import (
     ArcAgreement,
@@ -43,6 +43,9 @@ class GraphQuestions(ABC):
     @abstractmethod
     def dag(self) -> Dag:
         """The graph."""
+
+    def _repr_html_(self) -> str:
+        return shown_in_cell(repr(self), self.dag)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from bayeswater.markup import Safe, bar, html_table, paragraphs
 from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.network.graph import read_graph
-from bayeswater.models.structures.learned_structure import MOST_DRAWN
 from bayeswater.models.structures.mixed_learning import NumbersAndStates, is_mixed
 from bayeswater.models.structures.state_table import StateTable, require_complete
 from bayeswater.models.structures.structure_learning import (
@@ -22,7 +21,7 @@ from bayeswater.models.structures.structure_learning import (
     checked_significance,
     checked_test,
 )
-from bayeswater.networks.drawing import to_svg
+from bayeswater.networks.drawing import MOST_DRAWN, to_svg
 from bayeswater.records import record
 from bayeswater.structure.bootstrap import (
     arc_counts,

@@ -7,12 +7,11 @@ import numpy as np
 
 from bayeswater.data.frames import write_frame
 from bayeswater.errors import ParameterError
-from bayeswater.markup import Safe, preformatted
 from bayeswater.models.mixed_networks.mixed_network import MixedNetwork
 from bayeswater.models.network.bayesian_network import BayesianNetwork
 from bayeswater.models.structures.mixed_learning import NumbersAndStates
 from bayeswater.models.structures.state_table import StateTable
-from bayeswater.networks.drawing import to_svg
+from bayeswater.networks.drawing import shown_in_cell
 from bayeswater.records import record
 from bayeswater.structure.dag import Dag
 from bayeswater.structure.equivalence import EquivalenceClass, equivalence_class
@@ -24,9 +23,6 @@ from bayeswater.structure.notation import quoted
 from bayeswater.structure.score_bounds import ScoreBound, score_bound
 from bayeswater.structure.scores import Score
 from bayeswater.structure.search import BY_TESTS, Search
-
-MOST_DRAWN = 60
-"""Variables up to which a notebook shows the drawing."""
 
 LONGEST_LIST = 12
 """Arcs that are printed."""
@@ -174,8 +170,7 @@ class LearnedStructure:
         return write_frame({"from": [], "to": []} | dict(ends), self.table.library)
 
     def _repr_html_(self) -> str:
-        drawing = Safe(to_svg(self.graph)) if len(self.graph) <= MOST_DRAWN else ""
-        return preformatted(repr(self)) + drawing
+        return shown_in_cell(repr(self), self.graph)
 
     def __repr__(self) -> str:
         edges = [f"{quoted(a)} -> {quoted(b)}" for a, b in self.graph.edges()]
