@@ -1,9 +1,11 @@
 """Gestures in the real page of a classifier: what is seen is what the library says."""
 
 import csv
+import json
 import re
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
+from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
@@ -268,6 +270,12 @@ def test_nothing_jumps_while_answers_come(tab):
             own.page.wait_for_timeout(300)
             # What a person notices begins at 0.1; a rounding of figures moves some of the words beside them.
             assert own.page.evaluate("jumped") < 0.004, (size, state)
+        own.show(view="row", facts={"age": 31})
+        for facts in (FACTS, {**FACTS, "income": 2000, "purpose": "trip", "occupation": "clerk"}, {"age": 50}):
+            own.page.evaluate("state => { location.hash = state; jumped = 0; }", quote(json.dumps({"facts": facts})))
+            own.settled()
+            own.page.wait_for_timeout(300)
+            assert own.page.evaluate("jumped") < 0.004, (size, facts)
 
 
 def test_an_address_holds_the_state_and_two_browsers_do_not_disturb_each_other(tab):
