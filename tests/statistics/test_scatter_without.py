@@ -54,3 +54,13 @@ def test_the_sums_without_a_row_are_those_of_the_others(has_holes, weighted):
             assert_allclose(single.scatter[i], np.diagonal(scatter[k]), rtol=1e-9, atol=1e-10 * size)
         else:
             assert not full.scatter[i].any() and not single.scatter[i].any()
+
+
+def test_a_column_that_has_a_cell_in_no_other_row_varies_in_none_without_it():
+    X = table(has_holes=False)
+    X[1:, 2] = np.nan
+    whole, count = summed(X, np.ones(N), np.ones(N, dtype=bool))
+    with np.errstate(all="raise"):
+        for found in (f(whole, count, X, Y, np.ones(N)) for f in (scatter_without, squares_without)):
+            assert found.variance_all[0, 2] == 0.0
+            assert (found.variance_all[:, :2] > 0).all()
