@@ -326,7 +326,8 @@ class OnSums(Base):
         Raises
         ------
         StatisticsError
-            Where rows were never counted, or the subtraction would lose digits.
+            If rows cannot have been counted (a count or a sum of squares would fall below 0), or the subtraction would
+            lose digits. Numbers that were not counted may pass, if the sums stay possible.
 
         See Also
         --------

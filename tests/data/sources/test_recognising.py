@@ -288,6 +288,13 @@ def test_a_reader_that_stops_early_leaves_the_source_usable(tmp_path, small_batc
     assert sum(table.num_rows for table in source.batches()) == 5000
 
 
+def test_an_option_that_there_is_not_is_named_with_the_nearest_one(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(TypeError, match="there is no option 'encodign' of reading; did you mean 'encoding'"):
+        open_source(path, encodign="utf-8")
+
+
 @pytest.mark.parametrize("option", ["sheet", "table", "query"])
 def test_a_sheet_or_table_asked_of_a_file_without_any_is_refused_and_not_passed_over(option, tmp_path):
     path = tmp_path / "a.csv"

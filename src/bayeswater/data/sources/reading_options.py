@@ -1,7 +1,7 @@
 """`Reading`: all that can be said of how a file is read; what nobody says is found in the file."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from bayeswater.data.reading.cell_style import CellStyle
@@ -11,7 +11,7 @@ from bayeswater.data.reading.written_as import NOTHING_WRITTEN, WrittenAs
 from bayeswater.data.sources.encodings import known_encoding
 from bayeswater.data.sources.paths import Format
 from bayeswater.data.sources.records import require_decimal, require_delimiter
-from bayeswater.errors import ParameterError
+from bayeswater.errors import ParameterError, nearest_names
 from bayeswater.records import record
 
 if TYPE_CHECKING:
@@ -104,6 +104,15 @@ class Reading:
         if not self.missing and self.missing_only is None:
             own |= {"missing": written.missing, "missing_only": written.missing_only}
         return replace(self, **own)
+
+
+def reading_with(**options: Any) -> Reading:
+    """Take options by name; one that there is not is an error in the call, told with the nearest name."""
+    known = [option.name for option in fields(Reading) if option.init]
+    for name in options:
+        if name not in known:
+            raise TypeError(f"there is no option {name!r} of reading; {nearest_names(name, known)}")
+    return Reading(**options)
 
 
 @record

@@ -28,7 +28,7 @@ from bayeswater.data.sources.origin import Origin
 from bayeswater.data.sources.parts import Progress, chosen_fields
 from bayeswater.data.sources.paths import COMPRESSED, FORMAT_OF_SUFFIX, Format, files_named, is_path
 from bayeswater.data.sources.queries import is_dataset, is_query, query_parts
-from bayeswater.data.sources.reading_options import Reading
+from bayeswater.data.sources.reading_options import Reading, reading_with
 from bayeswater.data.sources.source import Source, TypesWidened
 from bayeswater.data.sources.streams import Stream
 from bayeswater.errors import DataError
@@ -64,7 +64,7 @@ def open_source(
     >>> [table.num_rows for table in source.batches()]
     [2]
     """
-    how, origin = Reading(format=format, **reading), Origin(path, standard_input)
+    how, origin = reading_with(format=format, **reading), Origin(path, standard_input)
     types, chosen = how.types, format or _recognised_format(origin)
     how.require_of(chosen, origin.name)
     match chosen:

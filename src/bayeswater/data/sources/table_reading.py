@@ -9,7 +9,7 @@ from bayeswater.data.reading.missing_codes import hint_of_codes
 from bayeswater.data.sources.laid_down import laid_down
 from bayeswater.data.sources.parts import Progress
 from bayeswater.data.sources.paths import is_path
-from bayeswater.data.sources.reading_options import Reading
+from bayeswater.data.sources.reading_options import reading_with
 from bayeswater.data.sources.recognising import are_paths, local_rows
 from bayeswater.data.sources.source import Source
 from bayeswater.data.sources.whole import whole_table
@@ -131,7 +131,7 @@ def read_table(
       note: 1 empty column at the end is left out
       note: columns are renamed: 'age' (column 3) is 'age_2'
     """
-    Reading(**reading)  # refused before a file is opened
+    reading_with(**reading)  # refused before a file is opened
     if not (is_path(source) or are_paths(source)):
         return _read(local_rows(source, columns=columns, progress=progress, **reading))
     with laid_down([source] if is_path(source) else source) as files:
