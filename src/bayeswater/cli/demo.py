@@ -69,7 +69,7 @@ def _loans(console: Console) -> "tuple[NaiveBayes, pa.Table, pa.ChunkedArray]":
 
     table = loans()
     X, y = table.drop_columns(["outcome"]), table.column("outcome")
-    _title(console, f"2. A real table: {table.num_rows} loans with numbers, categories, dates, a text, and holes")
+    _title(console, f"2. A real table: {table.num_rows} loans: numbers, categories, dates, a text, missing cells")
     model = NaiveBayes(calibrate=True).fit(X, y)
     console.print(families(model), "")
     console.print(quality_table(f"Leaving one out, {X.num_rows} times", model.calibration_), "")
@@ -78,7 +78,7 @@ def _loans(console: Console) -> "tuple[NaiveBayes, pa.Table, pa.ChunkedArray]":
 
 def _one_row(console: Console, model: "NaiveBayes", X: "pa.Table") -> None:
     row = X.slice(1, 1)
-    _title(console, "3. One of them, taken apart: what each column says, and what would turn the decision")
+    _title(console, "3. One of them, taken apart: what each column says, and what would change the decision")
     console.print(Text(str(model.explain(row)[0])), soft_wrap=True)
     console.print(Text(f"How sure is that?  {model.credible_interval(row)}"), soft_wrap=True)
     odd = row.set_column(row.column_names.index("income"), "income", [[9e7]])

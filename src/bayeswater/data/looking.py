@@ -33,7 +33,7 @@ from bayeswater.data.sources.paths import is_path
 from bayeswater.data.sources.recognising import are_paths, local_rows
 from bayeswater.data.sources.rows import HEAD_ROWS
 from bayeswater.data.sources.written_cells import LABELS
-from bayeswater.errors import DataError, ReadingWarning, SchemaError
+from bayeswater.errors import DataError, ReadingWarning, SchemaError, nearest_names
 from bayeswater.markup import html_table
 from bayeswater.records import record
 from bayeswater.typing import Array
@@ -248,7 +248,7 @@ def look_at(
 ) -> TableLook:
     """Look at an Arrow table."""
     if target is not None and target not in table.column_names:
-        raise SchemaError(f"there is no column {target!r}; there are {table.column_names[:10]}")
+        raise SchemaError(f"there is no column {target!r}; {nearest_names(target, table.column_names)}")
     if not table.num_rows:
         raise DataError(f"{name} has no rows; there is nothing to look at")
     frame = read_frame(_understood(table, target))
