@@ -15,6 +15,7 @@ from bayeswater.data.variable import Schema, Variable
 from bayeswater.errors import StatisticsError
 from bayeswater.statistics.pair_counts import PairCounts
 from bayeswater.statistics.parent_counts import (
+    ParentCells,
     ParentCounts,
     class_cells,
     joined,
@@ -189,6 +190,15 @@ def test_more_configurations_than_the_limit_are_refused(monkeypatch):
         ResourceLimitError, match=r"4 columns with their parents \(the most.*'x3': \d+\).*fewer parents"
     ):
         families()
+
+
+def test_a_dense_table_may_take_all_that_the_limit_allows(monkeypatch):
+    cells = ParentCells(np.array([3, 4]), np.array([[0, 1], [2, 3]]), np.array([[5, 0], [1, 2]]))
+    monkeypatch.setattr("bayeswater.limits.TABLE_BYTES", cells.dense().nbytes)
+    assert cells.dense().shape == (3, 4, 2)
+    monkeypatch.setattr("bayeswater.limits.TABLE_BYTES", cells.dense().nbytes - 1)
+    with pytest.raises(ResourceLimitError, match="a column and 1 parents"):
+        cells.dense()
 
 
 def test_a_dense_table_over_the_limit_is_refused():
