@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from bayeswater.kernels import class_scores
-from bayeswater.kernels.class_scores import first_of_largest, shares
+from bayeswater.kernels.class_scores import first_of_largest, log_shares, shares
 
 both_roads = pytest.mark.parametrize("use_loop", [True, False], ids=["loop", "reference"])
 
@@ -38,6 +38,23 @@ def test_loop_and_reference_give_shares_of_the_same_bits(n_classes, monkeypatch)
     scores[:3, 0] = -np.inf, scores[1, 1], 0.0
     by_loop = shares(scores.copy(), use_loop=True)
     assert by_loop.tobytes() == shares(scores.copy(), use_loop=False).tobytes()
+
+
+@both_roads
+@pytest.mark.parametrize("n_classes", [2, 3, 20, 70])
+def test_scores_that_lie_class_by_class_give_the_same_bits_row_by_row(n_classes, use_loop):
+    scores = np.random.default_rng(0).normal(size=(1500, n_classes)).round(1) * 9
+    scores[:3, 0] = -np.inf, scores[1, 1], 0.0
+    by_class = np.asfortranarray(scores)
+    share = shares(scores.copy(), use_loop=use_loop)
+    for out in (None, np.empty(scores.shape)):
+        found = shares(by_class, use_loop=use_loop, out=out)
+        assert found.flags.c_contiguous and found.tobytes() == share.tobytes() and (out is None or found is out)
+    log_share = log_shares(by_class.copy(order="F"), use_loop=use_loop)
+    assert log_share.tobytes() == log_shares(scores.copy(), use_loop=use_loop).tobytes()
+    for tie in (1e-12, 0.1):
+        best = first_of_largest(scores, tie, use_loop=use_loop)
+        assert first_of_largest(by_class, tie, use_loop=use_loop).tolist() == best.tolist()
 
 
 @both_roads

@@ -178,11 +178,12 @@ def by_hand_of_linear_joint(X, threshold):
 
 @pytest.mark.parametrize("threshold", [None, 4.0], ids=["measured", "marked"])
 @pytest.mark.parametrize(("kind", "layout"), CASES)
-@pytest.mark.parametrize("use_loop", [True, False], ids=["loop", "BLAS"])
-def test_dense_rows_are_multiplied(kind, layout, threshold, use_loop, monkeypatch):
+@pytest.mark.parametrize("few", [12, 0], ids=["few classes", "many"])
+def test_dense_rows_are_multiplied(kind, layout, threshold, few, monkeypatch):
     monkeypatch.setattr(feature_sums, "STRETCH_CELLS", 30)  # several stretches, the last of them short
+    monkeypatch.setattr(feature_sums, "FEW_CLASSES", few)
     X = numbers(np.random.default_rng(0), 17, 6, kind, layout)
-    found = dense_times_weights(X, WEIGHT, threshold, use_loop=use_loop)
+    found = dense_times_weights(X, WEIGHT, threshold)
     np.testing.assert_array_equal(found, by_hand_of_linear_joint(X, threshold))
 
 

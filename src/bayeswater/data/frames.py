@@ -100,6 +100,8 @@ def materialised(X: Any) -> Any:
     Texts in a list, an array or a series are a column. Everything else is left as it is. What is almost a table is
     refused, with the call that makes it one.
     """
+    if _is_pandas(X) or _is_polars(X):
+        return X
     if isinstance(X, dict) and not hasattr(X, "tocsr"):  # a sparse matrix may be kept in a dict
         is_row = all(isinstance(cell, str) or not hasattr(cell, "__len__") for cell in X.values())
         rows = "[X]" if is_row else "X"
@@ -115,7 +117,7 @@ def materialised(X: Any) -> Any:
     X = _column_of_texts(computed(X))
     if _is_lazy(X):
         raise DataError("X is a polars LazyFrame, which holds no rows yet; give X.collect()")
-    if not is_frame(X) or _is_pandas(X) or (library_of(X) == "polars" and hasattr(X, "columns")):
+    if not is_frame(X) or _is_pandas(X) or _is_polars(X):
         return X
     import pyarrow as pa
 
@@ -454,10 +456,14 @@ def _is_lazy(X: Any) -> bool:
     return polars is not None and isinstance(X, polars.LazyFrame)
 
 
+def _is_polars(X: Any) -> bool:
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(X, polars.DataFrame)
+
+
 def _is_polars_categorical(X: Any, name: str) -> bool:
     """Say whether a polars column is a Categorical: unlike an Enum, it declares nothing."""
-    polars = sys.modules.get("polars")
-    return polars is not None and isinstance(X, polars.DataFrame) and X.schema[name] == polars.Categorical
+    return _is_polars(X) and X.schema[name] == sys.modules["polars"].Categorical
 
 
 def _no_text(name: str, cells: list[Any]) -> DataError:

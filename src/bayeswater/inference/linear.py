@@ -116,7 +116,7 @@ class LinearJoint:
 
     def _times(self, block: Array | SparseMatrix, weight: Array, use_loop: bool) -> Array:
         if not isinstance(block, SparseMatrix):
-            return dense_times_weights(block, weight, self.threshold, use_loop=use_loop)
+            return dense_times_weights(block, weight, self.threshold)
         return sparse_times_weights(block.indptr, block.indices, block.data, weight, self.threshold, use_loop=use_loop)
 
     def _missing_cells(self, block: Array | SparseMatrix) -> Array | None:

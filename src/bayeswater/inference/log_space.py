@@ -38,9 +38,12 @@ def log_posterior(joint: Array, use_loop: bool = False) -> Array:
     return log_shares(joint, use_loop=use_loop)
 
 
-def posterior(joint: Array, use_loop: bool = False) -> Array:
-    """Probabilities of the classes from log-joints (n_rows, n_classes), which are overwritten; each row sums to one."""
-    return shares(joint, use_loop=use_loop)
+def posterior(joint: Array, use_loop: bool = False, out: Array | None = None) -> Array:
+    """Probabilities of the classes from log-joints (n_rows, n_classes); each row sums to one.
+
+    The log-joints may be overwritten, and the probabilities written into `out`.
+    """
+    return shares(joint, use_loop=use_loop, out=out)
 
 
 def best_class(joint: Array, use_loop: bool = False) -> Array:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayeswater.errors import ImpossibleEvidenceWarning, warn_user
-from bayeswater.inference.log_space import best_class, fall_back
+from bayeswater.inference.log_space import best_class, fall_back, posterior
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.threads import block_map, row_blocks
 from bayeswater.phrases import own_reasons
@@ -26,7 +26,7 @@ own_reasons(
     }
 )
 
-SCORING_ROWS = 16_384
+SCORING_ROWS = 8_192
 """Rows scored at a time: the scores of a few classes stay in cache while they are normalised."""
 
 SCORING_CELLS = 131_072
@@ -122,12 +122,15 @@ def score_blocks(
     n_rows = table.shape[0]
     use_loop = worth_compiling(table.n_cells)
     n_impossible = 0
+    result: Array | None = None
 
     def block_scores(rows: slice) -> tuple[slice, Array, int]:
         scores, fallback = log_joint(rows, use_loop)
         if finish is None:
-            return rows, scores, 0
+            return rows, np.ascontiguousarray(scores), 0
         impossible = fall_back(scores, fallback)
+        if finish is posterior and result is not None:
+            return rows, posterior(scores, use_loop, result[rows]), impossible
         return rows, finish(scores, use_loop), impossible
 
     most = most or SCORING_ROWS
@@ -135,12 +138,13 @@ def score_blocks(
         _, result, n_impossible = block_scores(slice(0, n_rows))
     else:
         blocks = block_map(block_scores, row_blocks(n_rows, most), together=use_loop and shared)
-        rows, first, n_impossible = next(blocks)
-        result = np.empty((n_rows, *first.shape[1:]), dtype=first.dtype)
-        result[rows] = first
         for rows, part, count in blocks:
-            result[rows] = part
+            if result is None:
+                result = np.empty((n_rows, *part.shape[1:]), dtype=part.dtype)
+            if part.base is not result:
+                result[rows] = part
             n_impossible += count
+        assert result is not None  # there is a row at least
     if n_impossible:
         warn_user(
             f"every class gives probability zero to {n_impossible} of {n_rows} rows; their posterior is the prior. "

@@ -2,7 +2,8 @@
 
 NumPy's reductions over a few classes spend most of their time between rows; the loops do not. The references lay a
 stretch of rows out class by class, so that an operation runs over many rows. Both give the same bits: `ordered_sum`
-adds in NumPy one term after the other, as a loop does.
+adds in NumPy one term after the other, as a loop does. Scores may come class by class (in Fortran's order), where that
+is how they are found; shares are always handed over row by row.
 
 Shares are made of exponentials of differences to the largest score, none over zero, and those take most of the time: a
 library computes them one by one. Here exp(x) = 2^k exp(r), with k the whole number next to x / log 2 and the series of
@@ -13,10 +14,12 @@ last digit.
 
 from collections.abc import Iterator
 from math import factorial
+from typing import Any
 
 import numpy as np
 
 from bayeswater.kernels.compiling import compiled
+from bayeswater.kernels.threads import row_blocks
 from bayeswater.typing import Array
 
 
@@ -36,15 +39,19 @@ ROWS_TOGETHER = 256
 """Rows to which terms are added at once: NumPy adds many numbers faster than a few to row after row."""
 
 
+def _lies_by_class(scores: Array) -> bool:
+    return scores.flags.f_contiguous and not scores.flags.c_contiguous
+
+
 def add_to_rows(scores: Array, terms: Array) -> None:
-    """Add terms (n_classes,) to every row of scores (n_rows, n_classes) in C order, in place.
+    """Add terms (n_classes,) to every row of scores (n_rows, n_classes), in place.
 
     >>> scores = np.zeros((300, 2))
     >>> add_to_rows(scores, np.array([1.0, 2.0]))
     >>> np.unique(scores, axis=0).tolist()
     [[1.0, 2.0]]
     """
-    together = len(scores) - len(scores) % ROWS_TOGETHER
+    together = 0 if _lies_by_class(scores) else len(scores) - len(scores) % ROWS_TOGETHER
     if together:
         terms_of_rows = np.broadcast_to(terms, (ROWS_TOGETHER, len(terms))).ravel()
         scores[:together].reshape(-1, terms_of_rows.size)[...] += terms_of_rows
@@ -57,28 +64,43 @@ STRETCH_CELLS = 32_768
 MANY_CLASSES = 64
 """Classes from which on NumPy need not go over many rows at a time."""
 
+BEST_TOGETHER = 512
+"""Rows of which a loop finds the best class together, where scores lie class by class."""
+
 FEW_CLASSES = 12
 """Classes up to which it is faster to look at them one by one than to let NumPy search for the first in each row."""
 
 
-def shares(scores: Array, *, use_loop: bool) -> Array:
-    """Turn logarithms (n_rows, n_classes), in place, into shares that sum to one in each row."""
-    if scores.flags.c_contiguous:
-        power = np.empty(EXPONENTIALS_TOGETHER)
-        arguments = scores, scores.reshape(-1), power, power.view(np.int64), np.empty(EXPONENTIALS_TOGETHER)
-        if _shares_loop.serves(scores.size, *arguments, use_loop=use_loop):
-            _shares_loop(*arguments)
-            return scores
+def shares(scores: Array, *, use_loop: bool, out: Array | None = None) -> Array:
+    """Turn logarithms (n_rows, n_classes) into shares that sum to one in each row.
+
+    In place if they lie row by row, and else into `out`, if it is given.
+    """
+    if _lies_by_class(scores):
+        found, by_class = np.empty(scores.shape) if out is None else out, scores.T
+        columns = np.empty(len(by_class) * max(LEAST_STRETCH, COLUMN_CELLS // len(by_class)))
+    else:
+        found = scores = np.ascontiguousarray(scores)
+        by_class, columns = found[:0].T, found[:0, 0]
+    power = np.empty(EXPONENTIALS_TOGETHER)
+    lower = np.empty(EXPONENTIALS_TOGETHER)
+    arguments = found, found.reshape(-1), by_class, columns, power, power.view(np.int64), lower
+    if _shares_loop.serves(scores.size, *arguments, use_loop=use_loop):
+        _shares_loop(*arguments)
+        return found
     with np.errstate(over="ignore"):  # of scores near the largest there are
-        for block, by_class in _stretches(scores):
+        for rows, by_class in _stretches(scores):
             by_class -= by_class.max(axis=0)
             _exponentiate(by_class.reshape(-1))
-            np.multiply(by_class.T, (1.0 / ordered_sum(by_class))[:, None], out=block)
-    return scores
+            np.multiply(by_class.T, (1.0 / ordered_sum(by_class))[:, None], out=found[rows])
+    return found
 
 
 EXPONENTIALS_TOGETHER = 1024
 """Exponentials that are taken in one go: what they need stays in the first-level cache."""
+
+COLUMN_CELLS, LEAST_STRETCH = 2048, 64
+"""Scores that lie class by class and are worked on together, which stay in that cache, and the least rows of them."""
 
 LEAST_EXPONENT = -746.0
 """Where exp(x) is zero, and below."""
@@ -144,19 +166,20 @@ def _four_terms(coefficients: tuple[float, ...], x: Array, square: Array) -> Arr
 
 
 def log_shares(scores: Array, *, use_loop: bool) -> Array:
-    """Normalise logarithms (n_rows, n_classes), in place, so that what they stand for sums to one in each row.
+    """Normalise logarithms (n_rows, n_classes), so that what they stand for sums to one in each row.
 
-    The largest score of each row must be finite.
+    In place, if they lie row by row. The largest score of each row must be finite.
     """
+    scores = np.ascontiguousarray(scores)
     if use_loop:
         _subtract_largest_loop(scores)
         total = np.empty(len(scores))
         _row_sums_loop(np.exp(scores), total)
         scores -= np.log(total)[:, None]
         return scores
-    for block, by_class in _stretches(scores):
+    for rows, by_class in _stretches(scores):
         by_class -= by_class.max(axis=0)
-        np.subtract(by_class.T, np.log(ordered_sum(np.exp(by_class)))[:, None], out=block)
+        np.subtract(by_class.T, np.log(ordered_sum(np.exp(by_class)))[:, None], out=scores[rows])
     return scores
 
 
@@ -167,20 +190,22 @@ def first_of_largest(scores: Array, tie: float, *, use_loop: bool) -> Array:
     """
     best = np.empty(len(scores), dtype=np.intp)
     are_many = scores.shape[1] > MANY_CLASSES
-    loop = _first_of_many_loop if are_many else _first_of_largest_loop
-    if loop.serves(scores.size, scores, tie, best, use_loop=use_loop):
-        loop(scores, tie, best)
+    arguments: tuple[Any, ...]
+    loop, arguments = _first_by_class_loop, (scores.T, tie, best, np.empty((3, BEST_TOGETHER)))
+    if are_many or not _lies_by_class(scores):
+        scores = np.ascontiguousarray(scores)
+        loop, arguments = (_first_of_many_loop if are_many else _first_of_largest_loop), (scores, tie, best)
+    if loop.serves(scores.size, *arguments, use_loop=use_loop):
+        loop(*arguments)
         return best
     if are_many:
         top = scores[np.arange(len(scores)), scores.argmax(axis=1)]
         least = top - tie * np.maximum(1.0, np.abs(top))
         return np.asarray((~(scores < least[:, None])).argmax(axis=1))
-    start = 0
-    for block, by_class in _stretches(scores):
+    for rows, by_class in _stretches(scores):
         top = by_class.max(axis=0)
         least = top - tie * np.maximum(1.0, np.abs(top))
-        best[start : start + len(block)] = _first_as_large(by_class, least)
-        start += len(block)
+        best[rows] = _first_as_large(by_class, least)
     return best
 
 
@@ -196,13 +221,11 @@ def _first_as_large(by_class: Array, least: Array) -> Array:
     return n_below
 
 
-def _stretches(scores: Array) -> Iterator[tuple[Array, Array]]:
+def _stretches(scores: Array) -> Iterator[tuple[slice, Array]]:
     """Give stretches of rows, each with a copy that lies class by class: (n_classes, n_rows)."""
     n_rows, n_classes = scores.shape
-    stretch = max(1, STRETCH_CELLS // n_classes)
-    for start in range(0, n_rows, stretch):
-        block = scores[start : start + stretch]
-        yield block, block.T.copy(order="C")
+    for rows in row_blocks(n_rows, max(1, STRETCH_CELLS // n_classes)):
+        yield rows, scores[rows].T.copy(order="C")
 
 
 @compiled
@@ -226,21 +249,39 @@ def _row_sums_loop(scores, total):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _shares_loop(scores, flat, power, bits, lower):  # type: ignore[no-untyped-def]
-    # Four rows at a time: no maximum and no sum waits for the one before. Of two classes the better one is exp(0) = 1.
+def _shares_loop(scores, flat, by_class, columns, power, bits, lower):  # type: ignore[no-untyped-def]
+    # Scores are read where they lie class by class, and otherwise replaced, four rows at a time: no maximum and no sum
+    # waits for the one before. Of two classes the better one is exp(0) = 1.
     n_rows, n_classes = scores.shape
     together = len(power)
     are_two = n_classes == 2
+    are_by_class = by_class.size > 0
     stretch = together if are_two else max(1, together // n_classes)
+    if are_by_class and not are_two:
+        stretch = min(together, len(columns) // n_classes)
     for start in range(0, n_rows, stretch):
         block = scores[start : start + stretch]
         length = len(block)
         in_fours = length - length % 4
+        both = flat[n_classes * start : n_classes * (start + length)]
         if are_two:
-            both = flat[2 * start : 2 * (start + length)]
+            if are_by_class:
+                for i in range(length):
+                    both[2 * i], both[2 * i + 1] = by_class[0, start + i], by_class[1, start + i]
             for i in range(length):
                 lower[i] = -abs(both[2 * i] - both[2 * i + 1])
             exponents, begin, end = lower, 0, length
+        elif are_by_class:
+            for k in range(n_classes):
+                column, given = columns[k * length : (k + 1) * length], by_class[k, start : start + length]
+                for i in range(length):
+                    column[i] = given[i]
+                    lower[i] = given[i] if k == 0 or given[i] > lower[i] else lower[i]
+            for k in range(n_classes):
+                column = columns[k * length : (k + 1) * length]
+                for i in range(length):
+                    column[i] -= lower[i]
+            exponents, begin, end = columns, 0, n_classes * length
         else:
             for i in range(0, in_fours, 4):
                 a, b, c, d = block[i], block[i + 1], block[i + 2], block[i + 3]
@@ -289,6 +330,18 @@ def _shares_loop(scores, flat, power, bits, lower):  # type: ignore[no-untyped-d
                 both[2 * i] = power[i] if is_first else lower[i]
                 both[2 * i + 1] = lower[i] if is_first else power[i]
             continue
+        if are_by_class:
+            for k in range(n_classes):
+                column = columns[k * length : (k + 1) * length]
+                for i in range(length):
+                    lower[i] = column[i] if k == 0 else lower[i] + column[i]
+            for i in range(length):
+                lower[i] = 1.0 / lower[i]
+            for k in range(n_classes):
+                column = columns[k * length : (k + 1) * length]
+                for i in range(length):
+                    block[i, k] = column[i] * lower[i]
+            continue
         for i in range(0, in_fours, 4):
             a, b, c, d = block[i], block[i + 1], block[i + 2], block[i + 3]
             sum_a = sum_b = sum_c = sum_d = 0.0
@@ -332,6 +385,29 @@ def _first_of_largest_loop(scores, tie, best):  # type: ignore[no-untyped-def]
             below &= scores[i, k] < least
             n_below += below
         best[i] = n_below
+
+
+@compiled
+def _first_by_class_loop(by_class, tie, best, buffer):  # type: ignore[no-untyped-def]
+    # As the reference: classes before the first that is large enough are counted, many rows at a time.
+    n_classes, n_rows = by_class.shape
+    least, n_below, below = buffer[0], buffer[1], buffer[2]
+    for start in range(0, n_rows, len(least)):
+        length = min(len(least), n_rows - start)
+        for k in range(n_classes):
+            scores = by_class[k, start : start + length]
+            for i in range(length):
+                least[i] = scores[i] if k == 0 or scores[i] > least[i] else least[i]
+        for i in range(length):
+            least[i] -= tie * max(1.0, abs(least[i]))
+            n_below[i], below[i] = 0.0, 1.0
+        for k in range(n_classes - 1):
+            scores = by_class[k, start : start + length]
+            for i in range(length):
+                below[i] = below[i] if scores[i] < least[i] else 0.0
+                n_below[i] += below[i]
+        for i in range(length):
+            best[start + i] = int(n_below[i])
 
 
 @compiled

@@ -204,11 +204,6 @@ def compiled_plainly_with_arrays(loop: Callable[..., Any]) -> Kernel:
     return Kernel(loop, is_plain=True)
 
 
-def compiled_in_any_order(loop: Callable[..., Any]) -> Kernel:
-    """Mark a loop whose sums may be added up in any order: they fill the lanes of the processor, as in BLAS."""
-    return Kernel(loop, fastmath={"reassoc", "contract", "nsz"})
-
-
 def _setting() -> str:
     return os.environ.get("BAYESWATER_COMPILE", "1")
 

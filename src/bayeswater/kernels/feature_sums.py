@@ -21,7 +21,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from bayeswater.kernels.class_scores import ordered_sum
-from bayeswater.kernels.compiling import compiled, compiled_in_any_order
+from bayeswater.kernels.compiling import compiled
 from bayeswater.kernels.remainders import ROUNDING, remainder
 from bayeswater.typing import Array
 
@@ -272,50 +272,30 @@ ROWS_OF_PRODUCT = 64
 """Rows that such a product has at least, or else fetching the weights is most of the work."""
 
 FEW_CLASSES = 12
-"""Classes up to which a loop that reads the rows in place takes less time than BLAS, which first lays them out."""
+"""Classes up to which a table that lies by column is multiplied from the left: BLAS need not turn it."""
 
 
-def dense_times_weights(X: Array, weight: Array, threshold: float | None, *, use_loop: bool = False) -> Array:
-    """Multiply one block of dense rows: (n_rows, n_classes), on stretches of float64."""
-    joint = np.empty((len(X), weight.shape[1]))
+def dense_times_weights(X: Array, weight: Array, threshold: float | None) -> Array:
+    """Multiply one block of dense rows: (n_rows, n_classes), on stretches of float64.
+
+    What lies by column gives, for few classes, scores that lie class by class.
+    """
+    n_rows, n_classes = len(X), weight.shape[1]
     stretch, small = max(1, STRETCH_CELLS // X.shape[1]), SMALL_PRODUCT // weight.size
     if small >= ROWS_OF_PRODUCT:
         stretch = min(stretch, small)
-    few, by_column = weight.shape[1] <= FEW_CLASSES, X.strides[0] < X.strides[1]
-    by_class = np.ascontiguousarray(weight.T) if few else weight.T
-    for start in range(0, len(X), stretch):
+    from_left = n_classes <= FEW_CLASSES and X.strides[0] < X.strides[1]
+    joint = np.empty((n_classes, n_rows)).T if from_left else np.empty((n_rows, n_classes))
+    by_class = np.ascontiguousarray(weight.T) if from_left else weight.T
+    for start in range(0, n_rows, stretch):
         rows = slice(start, start + stretch)
         x = X[rows] if threshold is None else X[rows] > threshold
         x = x.astype(np.float64, copy=False)
-        if few and by_column:
-            joint[rows] = np.matmul(by_class, x.T).T
-        elif few and use_loop:
-            _dense_times_few_weights_loop(np.ascontiguousarray(x), by_class, joint[rows])
+        if from_left:
+            np.matmul(by_class, x.T, out=joint.T[:, rows])
         else:
             np.matmul(x, weight, out=joint[rows])
     return joint
-
-
-@compiled_in_any_order
-def _dense_times_few_weights_loop(X, weight, joint):  # type: ignore[no-untyped-def]
-    # A row is read once for every four classes.
-    n_classes, n_columns = weight.shape
-    in_fours = n_classes - n_classes % 4
-    for i in range(len(X)):
-        for k in range(0, in_fours, 4):
-            a = b = c = d = 0.0
-            for j in range(n_columns):
-                x = X[i, j]
-                a += x * weight[k, j]
-                b += x * weight[k + 1, j]
-                c += x * weight[k + 2, j]
-                d += x * weight[k + 3, j]
-            joint[i, k], joint[i, k + 1], joint[i, k + 2], joint[i, k + 3] = a, b, c, d
-        for k in range(in_fours, n_classes):
-            a = 0.0
-            for j in range(n_columns):
-                a += X[i, j] * weight[k, j]
-            joint[i, k] = a
 
 
 MANY_CLASSES = 12

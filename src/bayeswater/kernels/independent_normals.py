@@ -60,14 +60,14 @@ def in_one_line(X: Array) -> tuple[Array, int, int]:
 def gaussian_scores(
     X: Array, mean: Array, inverse_scale: Array, intercept: Array, *, use_loop: bool
 ) -> tuple[Array, bool]:
-    """Score one block of rows: (n_rows, n_classes), and whether a cell was missing.
+    """Score one block of rows: (n_rows, n_classes), class by class in memory, and whether a cell was missing.
 
     Means and inverse scales lie column by column: (n_columns, n_classes).
     """
-    scores = np.empty((len(X), len(intercept)))
-    arguments = *in_one_line(X), mean, inverse_scale, intercept, scores, STRETCH_ROWS
+    by_class = np.empty((len(intercept), len(X)))
+    arguments = *in_one_line(X), mean, inverse_scale, intercept, by_class, STRETCH_ROWS
     if _gaussian_scores_loop.serves(X.size, *arguments, use_loop=use_loop):
-        return scores, _gaussian_scores_loop(*arguments)
+        return by_class.T, _gaussian_scores_loop(*arguments)
     stretch = max(1, STRETCH_CELLS // X.shape[1])
     has_gaps = not inverse_scale.all()  # where there is no density, a distance may overflow
     any_missing = False
@@ -83,66 +83,68 @@ def gaussian_scores(
                 z *= z
                 if missing or has_gaps:
                     z[np.isnan(z)] = 0.0
-                scores[rows, some] = intercept[some] - 0.5 * ordered_sum(z).T
-    return scores, any_missing
+                np.subtract(intercept[some, None], 0.5 * ordered_sum(z), out=by_class[some, rows])
+    return by_class.T, any_missing
 
 
 @compiled
-def _gaussian_scores_loop(cells, row_step, column_step, mean, inverse_scale, intercept, scores, stretch):  # type: ignore[no-untyped-def]
-    # Two columns go together, one after the other into a sum that is fetched and stored once; beside an odd last one
-    # stands nothing. Indices are unsigned: they never count from the end, and the compiled loop need not ask.
-    n_rows, n_classes = scores.shape
+def _gaussian_scores_loop(cells, row_step, column_step, mean, inverse_scale, intercept, by_class, stretch):  # type: ignore[no-untyped-def]
+    # Four columns go together, one after the other into a sum that is fetched and stored once. Indices are unsigned:
+    # they never count from the end, and the compiled loop need not ask.
+    n_classes, n_rows = by_class.shape
     n_columns = len(mean)
-    pair = np.empty((2, stretch))
-    total = np.empty((n_classes, stretch))
+    four = np.empty((4, stretch))
     any_missing = False
     for start in range(0, n_rows, stretch):
         length = min(stretch, n_rows - start)
         for careful in (False, True):  # a sum that is no number tells of a missing cell: then all are taken with care
             for k in range(n_classes):
+                total = by_class[k, start : start + length]
                 for i in range(length):
-                    total[k, i] = 0.0
-            for j in range(0, n_columns, 2):
-                n_there = min(2, n_columns - j)
-                for side in range(2):
+                    total[i] = 0.0
+            for j in range(0, n_columns, 4):
+                n_there = min(4, n_columns - j)
+                for side in range(n_there):
                     first = np.uint64(start * row_step + (j + side) * column_step)
-                    if side == n_there:
+                    if row_step == 1:
                         for i in range(length):
-                            pair[1, i] = 0.0
-                    elif row_step == 1:
-                        for i in range(length):
-                            pair[side, i] = cells[first + np.uint64(i)]
+                            four[side, i] = cells[first + np.uint64(i)]
                     else:
                         for i in range(length):
-                            pair[side, i] = cells[first + np.uint64(i * row_step)]
+                            four[side, i] = cells[first + np.uint64(i * row_step)]
                 for k in range(n_classes):
-                    if careful:
-                        for side in range(n_there):
-                            m, s = mean[j + side, k], inverse_scale[j + side, k]
-                            if s == 0.0:
-                                continue  # no density here: not even an overflow may count
-                            for i in range(length):
-                                z = (pair[side, i] - m) * s
-                                total[k, i] += z * z if z == z else 0.0
-                    else:
-                        m_a, s_a = mean[j, k], inverse_scale[j, k]
-                        m_b, s_b = (mean[j + 1, k], inverse_scale[j + 1, k]) if n_there == 2 else (0.0, 0.0)
+                    total = by_class[k, start : start + length]
+                    if n_there == 4 and not careful:
+                        m_a, m_b, m_c, m_d = mean[j, k], mean[j + 1, k], mean[j + 2, k], mean[j + 3, k]
+                        s_a, s_b = inverse_scale[j, k], inverse_scale[j + 1, k]
+                        s_c, s_d = inverse_scale[j + 2, k], inverse_scale[j + 3, k]
                         for i in range(length):
-                            a, b = (pair[0, i] - m_a) * s_a, (pair[1, i] - m_b) * s_b
-                            total[k, i] = (total[k, i] + a * a) + b * b
+                            a, b = (four[0, i] - m_a) * s_a, (four[1, i] - m_b) * s_b
+                            c, d = (four[2, i] - m_c) * s_c, (four[3, i] - m_d) * s_d
+                            total[i] = (((total[i] + a * a) + b * b) + c * c) + d * d
+                        continue
+                    for side in range(n_there):
+                        m, s = mean[j + side, k], inverse_scale[j + side, k]
+                        if careful and s == 0.0:
+                            continue  # no density here: not even an overflow may count
+                        for i in range(length):
+                            z = (four[side, i] - m) * s
+                            total[i] += z * z if z == z or not careful else 0.0
                 if careful:
                     for side in range(n_there):
                         for i in range(length):
-                            any_missing |= pair[side, i] != pair[side, i]
+                            any_missing |= four[side, i] != four[side, i]
             is_whole = True
             for k in range(n_classes):
+                total = by_class[k, start : start + length]
                 for i in range(length):
-                    is_whole &= total[k, i] == total[k, i]
+                    is_whole &= total[i] == total[i]
             if is_whole:
                 break
         for k in range(n_classes):
+            total = by_class[k, start : start + length]
             for i in range(length):
-                scores[np.uint64(start + i), k] = intercept[k] - 0.5 * total[k, i]
+                total[i] = intercept[k] - 0.5 * total[i]
     return any_missing
 
 

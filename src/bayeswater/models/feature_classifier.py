@@ -6,7 +6,6 @@ weight for each class, rows are scaled to length 1, and log-ratios are those of 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -94,18 +93,20 @@ class FeatureClassifier(OnSums, BayesClassifier):
         """Score rows; dense ones are looked at block by block, while they are at hand."""
         self._require_fitted()
         table = super()._table(X)
-        look_at_all = cache(partial(self._require_values, table))  # which names the cell, or finds all in order
+        are_looked_at = False
 
         def look(block: Array) -> Array:
+            nonlocal are_looked_at
             has_gaps = not block.flags.c_contiguous and block.strides[0] != block.itemsize
             kind = block.dtype if self._takes_any_number else np.float64  # that in which it is multiplied
             cells = block.astype(kind, order="C") if has_gaps else block
-            if not looks_good(cells, allow_negative=self._takes_any_number):
-                look_at_all()
+            if not (are_looked_at or looks_good(cells, allow_negative=self._takes_any_number)):
+                self._require_values(table)  # which names the cell, or finds all in order
+                are_looked_at = True
             return cells
 
         if isinstance(table, SparseMatrix):
-            look_at_all()
+            self._require_values(table)
             return self._score_table(table, finish)
         joint = self._joint() if finish is None else self._deciding_joint()
         return score(LookingJoint(joint, look), table, finish)

@@ -306,12 +306,17 @@ def test_a_cell_that_is_neither_number_nor_text_is_refused_by_row_and_column(cel
 
 
 @pytest.mark.parametrize("kind", ["float32", "float64", "int64", "uint8"])
-def test_a_frame_of_polars_of_one_kind_without_nulls_is_one_array(kind):
+def test_a_frame_of_polars_of_one_kind_is_one_array(kind):
     values = np.arange(6).reshape(3, 2).astype(kind)
     frame = pl.DataFrame(values, schema=["a", "b"])
     matrix = plain_matrix(frame, "GaussianNB")
     assert matrix.names == ("a", "b")
     assert matrix.values.dtype == kind
     np.testing.assert_array_equal(matrix.values, values)
-    for other in (frame.with_columns(b=None), frame.with_columns(b=pl.col("b").shift(1)), frame.cast(pl.String)):
+    for other in (frame.with_columns(b=None), frame.cast(pl.String), frame.cast({"b": pl.Int8})):
         assert plain_matrix(other, "GaussianNB") is None
+    with_null = frame.with_columns(b=pl.col("b").shift(1))
+    holes = plain_matrix(with_null, "GaussianNB")  # of floats a null is NaN, of whole numbers it makes the column one
+    assert (holes is None) == (values.dtype.kind != "f")
+    found = read_matrix(with_null, "GaussianNB").block(slice(0, 3))
+    np.testing.assert_array_equal(found, [[0, np.nan], [2, 1], [4, 3]])

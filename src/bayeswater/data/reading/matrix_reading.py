@@ -283,25 +283,36 @@ COPIED_CELLS = 2**21
 def plain_matrix(X: Any, model: str) -> DenseMatrix | None:
     """Read a frame with numbers of one plain kind as one array: of pandas no cell is copied, of polars only a few."""
     library = library_of(X)
-    kinds = set(X.dtypes.to_numpy() if library == "pandas" else X.dtypes if library == "polars" else ())
+    if library == "polars":
+        return _plain_polars(X, model)
+    kinds = set(X.dtypes.to_numpy() if library == "pandas" else ())
     if len(kinds) != 1:
         return None
     (kind,) = kinds
-    if library == "polars":
-        is_plain = X.height * X.width <= COPIED_CELLS and (kind.is_float() or kind.is_integer())
-        if not is_plain or any(X.null_count().row(0)):
-            return None
-        require_no_nul(X.columns)
-    elif not isinstance(kind, np.dtype) or kind.kind not in NATIVE:
+    if not isinstance(kind, np.dtype) or kind.kind not in NATIVE:
         return None
     require_cells(X.shape, model)
     names = given_names(X)
     require_own_names(names)
-    if library == "pandas":
-        values = X.to_numpy()
-    else:  # one by one: columns of polars that it puts together itself wait for its threads to wake up
-        values = np.concatenate([column.to_numpy() for column in X.get_columns()]).reshape(X.width, X.height).T
-    return DenseMatrix(_native(values), tuple(names) if all(isinstance(name, str) for name in names) else None)
+    are_texts = all(isinstance(name, str) for name in names)
+    return DenseMatrix(_native(X.to_numpy()), tuple(names) if are_texts else None)
+
+
+def _plain_polars(X: Any, model: str) -> DenseMatrix | None:
+    """Read a small frame of polars, whose names are texts, each of one column, as it sees to itself."""
+    kinds, (n_rows, n_columns) = X.dtypes, X.shape
+    if not kinds or kinds.count(kinds[0]) < n_columns or not (kinds[0].is_float() or kinds[0].is_integer()):
+        return None
+    if n_rows * n_columns > COPIED_CELLS:
+        return None
+    names = X.columns
+    require_no_nul(names)
+    require_cells(X.shape, model)
+    # One by one: columns that polars puts together itself wait for its threads to wake up.
+    values = np.concatenate([column.to_numpy() for column in X.get_columns()]).reshape(n_columns, n_rows).T
+    if values.dtype.kind not in NATIVE or (values.dtype.kind == "f") != kinds[0].is_float():  # a null makes it NaN
+        return None
+    return DenseMatrix(_native(values), tuple(names))
 
 
 def names_of(X: Any, names: tuple[str, ...]) -> tuple[str, ...] | None:

@@ -44,7 +44,7 @@ def rows_to_answer(X: Any) -> Rows | None:
     """
     if isinstance(X, Rows):
         return X
-    if isinstance(X, np.ndarray) or hasattr(X, "tocsr") or is_in_memory(X):
+    if isinstance(X, np.ndarray) or is_in_memory(X) or hasattr(X, "tocsr"):
         return None
     rows = engine_rows(X)
     if rows is not None:
