@@ -65,6 +65,40 @@ def test_what_learn_and_compare_advise_to_type_is_taken(survey, tmp_path, capsys
     assert main([*compared, "--column", "nte=categorical"]) == FAULT
 
 
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [
+        (["--score", "bdeu", "--graph-prior", "marginal=0.01"], {"score": "bdeu", "graph_prior": ("marginal", 0.01)}),
+        (["--score", "k2", "--graph-prior", "variable_selection"], {"score": "k2", "graph_prior": "vsp"}),
+        (["--method", "pc", "--max-given", "0"], {"method": "pc", "max_given": 0}),
+        (["--method", "rsmax2", "--restrict", "iamb", "--maximize", "tabu"], {"method": "rsmax2", "restrict": "iamb"}),
+        (["--method", "hill_climb", "--restarts", "2", "--perturb", "1"], {"method": "hill_climb"}),
+    ],
+)
+def test_learn_takes_what_the_function_takes(survey, tmp_path, capsys, options, settings):
+    output, frame = tmp_path / "net.bif", pd.read_csv(survey)[["sex", "work", "travel"]]
+    assert main(["learn", str(survey), "-o", str(output), "--ignore", "row", "--json", *options]) == WELL
+    found = learn_structure(frame, **settings)
+    document = json.loads(capsys.readouterr().out)
+    assert document["score"] == pytest.approx(found.score, rel=1e-12)
+    assert {tuple(arc) for arc in document["arcs"]} == set(found.graph.edges())
+
+
+def test_score_takes_a_graph_prior_and_says_what_is_none(survey, tmp_path, capsys):
+    output, frame = tmp_path / "net.bif", pd.read_csv(survey)[["sex", "work", "travel"]]
+    assert main(["learn", str(survey), "-o", str(output), "--ignore", "row"]) == WELL
+    scoring = ["score", str(output), str(survey), "--score", "bdeu", "--json", "--graph-prior"]
+    capsys.readouterr()
+    assert main([*scoring, "marginal=0.3"]) == WELL
+    graph = BayesianNetwork.read(output).dag
+    expected = score_structure(graph, frame, "bdeu", graph_prior=("marginal", 0.3))
+    assert json.loads(capsys.readouterr().out)["score"] == pytest.approx(expected, rel=1e-12)
+    assert main([*scoring, "marginal=often"]) == USAGE
+    assert "write marginal=0.3" in capsys.readouterr().err
+    assert main([*scoring, "strange"]) == USAGE
+    assert "graph_prior is 'strange'; choose one of uniform" in capsys.readouterr().err
+
+
 def test_learn_reports_to_machines(survey, tmp_path, capsys):
     output = tmp_path / "net.xdsl"
     assert (

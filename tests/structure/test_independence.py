@@ -1,5 +1,7 @@
 """Tests of independence against SciPy, R's bnlearn and laws."""
 
+from itertools import permutations
+
 import mpmath
 import numpy as np
 import pytest
@@ -166,3 +168,32 @@ def test_permutations_of_chi_squared_and_their_mean_for_degrees_of_freedom():
         "permutation",
         "sp-mi",
     ]
+
+
+@pytest.mark.parametrize("n_given", [0, 1])
+def test_permuted_correlations_of_few_rows_are_the_exact_test(n_given):
+    rng = np.random.default_rng(3)
+    z = rng.normal(size=(7, n_given))
+    x, y = z.sum(axis=1) + rng.normal(size=7), z.sum(axis=1) + rng.normal(size=7)
+    design = np.column_stack([np.ones(7), z])
+
+    def beyond(column):
+        return column - design @ np.linalg.lstsq(design, column, rcond=None)[0]
+
+    orders = [beyond(beyond(x)[list(order)]) for order in permutations(range(7))]
+    rs = np.array([np.corrcoef(order, beyond(y))[0, 1] for order in orders])
+    exact = (np.abs(rs) >= abs(rs[0]) - 1e-9).mean()
+    found = correlation_departure("permutation-cor", x, y, z, 20_000, (1,))
+    assert found.statistic == pytest.approx(rs[0], abs=1e-12) and found.degrees_of_freedom is None
+    assert found.p_value == pytest.approx(exact, abs=5 * np.sqrt(exact * (1 - exact) / 20_000))
+
+
+def test_permuted_correlations_of_many_rows_are_those_of_student():
+    rng = np.random.default_rng(4)
+    z = rng.normal(size=(500, 2))
+    x, y = z.sum(axis=1) + rng.normal(size=500), z.sum(axis=1) + 0.08 * rng.normal(size=500) + rng.normal(size=500)
+    student = correlation_departure("cor", x, y, z)
+    found = correlation_departure("permutation-cor", x, y, z, 20_000)
+    assert found.p_value == pytest.approx(student.p_value, abs=0.02)
+    assert correlation_departure("permutation-cor", x, np.ones(500), z).p_value == 1.0
+    assert correlation_departure("permutation-cor", x, x, z).p_value == 1 / 1001

@@ -28,6 +28,17 @@ if TYPE_CHECKING:
     from bayeswater.structure.dag import Dag
 
 
+SampleSize = Annotated[float | None, Parameter(help="Equivalent sample size of the scores bdeu and bds.")]
+
+GraphPriorText = Annotated[
+    str | None,
+    Parameter(
+        help="For bdeu, bds, bdj, bdla, k2 and bge, how likely arcs are beforehand: uniform, variable_selection or "
+        "marginal, also with a probability, such as marginal=0.3."
+    ),
+]
+
+
 def learn(
     *data: DataFile,
     output: Annotated[
@@ -39,7 +50,8 @@ def learn(
         ),
     ],
     score: Annotated[str, Parameter(help="bic, aic, ebic, bdeu, bds, bdj, bdla, k2, fnml, qnml or loglik.")] = "bic",
-    sample_size: Annotated[float | None, Parameter(help="Equivalent sample size of the scores bdeu and bds.")] = None,
+    sample_size: SampleSize = None,
+    graph_prior: GraphPriorText = None,
     method: Annotated[
         str,
         Parameter(
@@ -63,6 +75,7 @@ def learn(
     restarts: Annotated[
         int, Parameter(help="For hill_climb and tabu: how often to begin again, from a changed graph.")
     ] = 0,
+    perturb: Annotated[int, Parameter(help="How many random changes of arcs a restart makes.")] = 10,
     tabu_length: Annotated[int, Parameter(help="For tabu: how many of the last graphs it does not come back to.")] = 30,
     test: Annotated[
         str | None,
@@ -71,6 +84,15 @@ def learn(
     significance: Annotated[
         float, Parameter(help="For searches by tests: columns depend if the p-value is at most this.")
     ] = 0.05,
+    max_given: Annotated[
+        int | None, Parameter(help="For searches by tests: largest number of variables that a test is given.")
+    ] = None,
+    restrict: Annotated[
+        str, Parameter(help="For rsmax2: the search by tests that says which arcs are open.")
+    ] = "si_hiton_pc",
+    maximize: Annotated[
+        str, Parameter(help="For rsmax2: the search among these arcs, hill_climb or tabu.")
+    ] = "hill_climb",
     seed: Annotated[int, Parameter(help="Seed of everything random.")] = 0,
     column: Annotated[
         list[str] | None,
@@ -113,6 +135,7 @@ def learn(
                 table,
                 score if sample_size is None else (score, sample_size),
                 method,
+                graph_prior=_read_graph_prior(graph_prior),
                 start=None if start is None else graph_of(start, tolerance),
                 required="; ".join(require or ()) or None,
                 forbidden="; ".join(forbid or ()) or None,
@@ -120,9 +143,13 @@ def learn(
                 max_parents=max_parents,
                 time_limit=time_limit,
                 restarts=restarts,
+                perturb=perturb,
                 tabu_length=tabu_length,
                 significance=significance,
                 test=test,
+                max_given=max_given,
+                restrict=restrict,
+                maximize=maximize,
                 seed=seed,
                 numbers=numbers,
                 discretize=discretize,
@@ -185,7 +212,8 @@ def score(
     /,
     *data: DataFile,
     score: Annotated[str, Parameter(help="bic, aic, ebic, bdeu, bds, bdj, bdla, k2, fnml, qnml or loglik.")] = "bic",
-    sample_size: Annotated[float | None, Parameter(help="Equivalent sample size of the scores bdeu and bds.")] = None,
+    sample_size: SampleSize = None,
+    graph_prior: GraphPriorText = None,
     tolerance: Tolerance = None,
     as_json: AsJson = False,
     reading: ReadingOptions = AS_USUAL,
@@ -198,7 +226,7 @@ def score(
     with warnings_once():
         net = read_any_network(network, tolerance)
         table = read_table(reading, list(data), "scoring a structure", wanted=net.names)
-        settings: dict[str, Any] = {"per_node": True}
+        settings: dict[str, Any] = {"per_node": True, "graph_prior": _read_graph_prior(graph_prior)}
         if is_mixed(net):
             states = [name for name in net.names if name not in net.numbers]
             settings |= {"numbers": "gaussian", "columns": {name: {"family": "categorical"} for name in states}}
@@ -323,6 +351,17 @@ def with_states_of(network: "BayesianNetwork", path: str, table: "pa.Table") -> 
         codes = pa.array([None if text is None else code[text] for text in texts], pa.int32())
         table = table.set_column(place, name, pa.DictionaryArray.from_arrays(codes, pa.array(states)))
     return table
+
+
+def _read_graph_prior(text: str | None) -> Any:
+    """Read a graph prior: its name, or the name and a probability."""
+    name, equals, chance = (text or "uniform").partition("=")
+    if not equals:
+        return name
+    try:
+        return name, float(chance)
+    except ValueError:
+        raise ParameterError(f"--graph-prior {text!r} has no number after '='; write marginal=0.3") from None
 
 
 def read_tiers(path: Path) -> list[list[str]]:

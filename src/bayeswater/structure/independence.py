@@ -21,10 +21,11 @@ Of numbers, by the correlation r of what x and y have beyond linear functions of
     zf           Fisher's z = atanh(r) sqrt(d), d = N - 3 - k, which is nearly normal
     mi-g         -N ln(1 - r^2), chi-squared with one degree of freedom
     mi-g-sh      mi-g of covariances that are shrunk to 0 (Schaefer and Strimmer 2005)
+    permutation-cor  r, among those of what x has beyond z in an order drawn at random (Freedman and Lane 1983)
 
 Of both together "mi-cg" and "lr-cg" compare likelihoods: see `structure.number_tests`. All but "lr-cg" are tests of
-R's bnlearn, where g2 is called mi, chi2 x2, and permutations of them mc-mi or smc-mi, and mc-x2 or smc-x2: these names
-are known, too.
+R's bnlearn, where g2 is called mi, chi2 x2, and permutations of them mc-mi or smc-mi, mc-x2 or smc-x2, and of numbers
+mc-cor, mc-zf or mc-mi-g, which order correlations alike: these names are known, too.
 """
 
 from collections.abc import Sequence
@@ -43,7 +44,13 @@ DRAWN = ("permutation", "permutation-chi2", "sp-mi", "sp-x2")
 """Tests that draw tables."""
 
 TESTS_OF_STATES = ("g2", "chi2", "mi-sh", "mi-adf", "x2-adf", *DRAWN, "jt")
-TESTS_OF_NUMBERS = ("cor", "zf", "mi-g", "mi-g-sh")
+TESTS_OF_NUMBERS = ("cor", "zf", "mi-g", "mi-g-sh", "permutation-cor")
+
+N_PERMUTATIONS = 1000
+"""Tables, or orders of rows, that a test of a search draws."""
+
+NUMBERS_AT_A_TIME = 2**22
+"""Numbers in an order drawn at random that are held at a time."""
 
 ROWS_FOR_A_CELL = 5
 """Rows for each cell below which "mi-adf" and "x2-adf" say "independent"."""
@@ -65,6 +72,7 @@ def named_test(test: str) -> str:
     """Give the name that a test has here, of that in R's bnlearn."""
     plain = str(test).removeprefix("s") if str(test).startswith("smc-") else test
     theirs = {"mi": "g2", "x2": "chi2", "mc-mi": "permutation", "mc-x2": "permutation-chi2"}
+    theirs |= dict.fromkeys(("mc-cor", "mc-zf", "mc-mi-g"), "permutation-cor")
     return theirs.get(str(plain), test)
 
 
@@ -144,7 +152,7 @@ class IndependenceTest:
     n_states: Array
     kind: str = "g2"
     weight: Array | None = None
-    n_permutations: int = 1000
+    n_permutations: int = N_PERMUTATIONS
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -269,7 +277,9 @@ def _shrunk(count: Array, n_cells: float) -> Array:
     return n_rows * (shrinkage / n_cells + (1 - shrinkage) * share)
 
 
-def correlation_departure(kind: str, x: Array, y: Array, given: Array) -> Departure:
+def correlation_departure(
+    kind: str, x: Array, y: Array, given: Array, n_permutations: int = N_PERMUTATIONS, seed: Sequence[int] = (0,)
+) -> Departure:
     """Test two columns of numbers (n_rows,) given others (n_rows, n_given); no cell is missing."""
     n_rows, n_given = given.shape
     degrees = degrees_of_correlation(kind, n_rows, n_given)
@@ -278,6 +288,8 @@ def correlation_departure(kind: str, x: Array, y: Array, given: Array) -> Depart
             f"test {kind!r} given {n_given} columns needs more than {n_rows - degrees} complete rows, and there are "
             f"{n_rows}; give fewer columns"
         )
+    if kind == "permutation-cor":
+        return permuted_correlation(x, y, given, n_permutations, np.random.default_rng(seed))
     is_shrunk = kind == "mi-g-sh"
     r = shrunk_correlation(np.column_stack([x, y, given])) if is_shrunk else _partial_correlation(x, y, given)
     return departure_of_correlation(kind, r, n_rows, degrees)
@@ -301,11 +313,33 @@ def departure_of_correlation(kind: str, r: float, n_rows: float, degrees: float)
     return Departure(statistic, 1.0, chi_squared_tail(1.0, statistic))
 
 
+def permuted_correlation(x: Array, y: Array, given: Array, n_permutations: int, rng: np.random.Generator) -> Departure:
+    """Test a correlation among those of what x has beyond the others, put into an order drawn at random."""
+    both, basis = _left_over(x, y, given)
+    r = _partial_correlation(x, y, given)
+    n_as_far, n_left = 0, n_permutations
+    while n_left:
+        some = min(n_left, max(1, NUMBERS_AT_A_TIME // len(x)))
+        drawn = rng.permuted(np.broadcast_to(both[:, 0], (some, len(x))), axis=1)
+        beyond = 1.0 - ((drawn @ basis) ** 2).sum(axis=1)  # of their squared length, which is one
+        rs = drawn @ both[:, 1] / np.sqrt(np.maximum(beyond, LINEAR))
+        n_as_far += int((np.abs(rs) >= abs(r) - AS_FAR).sum())
+        n_left -= some
+    return Departure(r, None, (n_as_far + 1) / (n_permutations + 1))
+
+
 def _partial_correlation(x: Array, y: Array, given: Array) -> float:
     """Correlation of what two columns have beyond linear functions of others; 0 where one has nothing."""
+    both, _ = _left_over(x, y, given)
+    return float(np.clip(both[:, 0] @ both[:, 1], -1.0, 1.0))
+
+
+def _left_over(x: Array, y: Array, given: Array) -> tuple[Array, Array]:
+    """What two columns have beyond linear functions of others, at length 1, or 0 where one has nothing; and a basis."""
     both = _centred(np.column_stack([x, y]))
     others = _centred(given)
     length = np.linalg.norm(both, axis=0)
+    basis = others
     if given.shape[1]:
         basis, sizes, _ = np.linalg.svd(others, full_matrices=False)
         basis = basis[:, sizes > LINEAR * sizes.max(initial=0.0)]
@@ -313,8 +347,8 @@ def _partial_correlation(x: Array, y: Array, given: Array) -> float:
         both = both - basis @ (basis.T @ both)  # once more: what rounding left of them
     left = np.linalg.norm(both, axis=0)
     if (left <= LINEAR * length).any():
-        return 0.0
-    return float(np.clip(both[:, 0] @ both[:, 1] / (left[0] * left[1]), -1.0, 1.0))
+        return np.zeros_like(both), basis
+    return both / left, basis
 
 
 def shrunk_correlation(columns: Array) -> float:

@@ -1,8 +1,9 @@
 """Tests of independence over a table of states and numbers, read off the moments of families.
 
-"cor", "zf", "mi-g" and "mi-g-sh" are tests of numbers given numbers (`structure.independence`). "mi-cg" and "lr-cg"
-compare log-likelihoods l of regressions (`structure.moment_scores`), and follow the chi-squared distribution; z are k
-numbers and states of q configurations, and a number w of z is given the states and the later numbers of z:
+"cor", "zf", "mi-g", "mi-g-sh" and "permutation-cor" are tests of numbers given numbers (`structure.independence`).
+"mi-cg" and "lr-cg" compare log-likelihoods l of regressions (`structure.moment_scores`), and follow the chi-squared
+distribution; z are k numbers and states of q configurations, and a number w of z is given the states and the later
+numbers of z:
 
     two numbers             2 (l(x | y, z) - l(x | z)), q degrees of freedom; where nothing is given it is mi-g
     a number and states y   2 (l(x | y, z) - l(x | z)), (r_y - 1) q (k + 2)
@@ -29,6 +30,7 @@ from bayeswater.structure.independence import (
     Departure,
     IndependenceTest,
     chi_squared_tail,
+    correlation_departure,
     degrees_of_correlation,
     departure_of_correlation,
     shrunk_correlation,
@@ -64,18 +66,20 @@ class MixedTest:
     ----------
     rows : the table
     kind : one of `MIXED_TESTS`
+    seed : of orders of rows that are drawn, the same ones for the same question
     """
 
     rows: FamilyMoments
     kind: str
+    seed: int = 0
 
     def __post_init__(self) -> None:
         if self.kind not in MIXED_TESTS:
             raise ParameterError(f"test is {self.kind!r}; with numbers it can be one of {', '.join(MIXED_TESTS)}")
         if self.kind not in TESTS_OF_BOTH and not self.rows.is_number.all():
             raise ParameterError(f"test {self.kind!r} is of numbers alone, and there are states, too; take 'lr-cg'")
-        if self.kind == "mi-g-sh" and self.rows.weight is not None:
-            raise ParameterError("test 'mi-g-sh' takes no weights; take 'mi-g', or leave them out")
+        if self.kind in ("mi-g-sh", "permutation-cor") and self.rows.weight is not None:
+            raise ParameterError(f"test {self.kind!r} takes no weights; take 'mi-g', or leave them out")
 
     @property
     def is_symmetric(self) -> bool:
@@ -106,6 +110,9 @@ class MixedTest:
         degrees = degrees_of_correlation(kind, self.rows.n_rows, len(given))
         if degrees < 1:
             return Departure(0.0, 0.0, 1.0)
+        if kind == "permutation-cor":
+            of_x, of_y, others = self.rows.values[x], self.rows.values[y], self.rows.values[list(given)].T
+            return correlation_departure(kind, of_x, of_y, others, seed=(self.seed, x, y, *given))
         if kind == "mi-g-sh":
             r = shrunk_correlation(self.rows.values[[x, y, *given]].T)
         else:

@@ -309,7 +309,7 @@ def _by_tests(
 def tests_of(local_scores: FamilyScores, kind: str | None, seed: int) -> IndependenceTest | MixedTest:
     """Tests of independence over the rows that are scored; by default those that R's bnlearn takes for such rows."""
     if isinstance(local_scores, MomentScores):
-        return MixedTest(local_scores, kind or ("cor" if local_scores.is_number.all() else "mi-cg"))
+        return MixedTest(local_scores, kind or ("cor" if local_scores.is_number.all() else "mi-cg"), seed)
     return IndependenceTest(local_scores.codes, local_scores.n_states, kind or "g2", local_scores.weight, seed=seed)
 
 

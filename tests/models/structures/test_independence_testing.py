@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayeswater import DataError, ParameterError, independence_test
+from bayeswater import DataError, ParameterError, independence_test, learn_structure
 
 
 def frame():
@@ -69,3 +69,15 @@ def test_no_complete_row_is_said():
     for test in ("g2", "cor"):
         with pytest.raises(DataError, match="no row has a cell in each"):
             independence_test(data, "a", "b", test=test)
+
+
+def test_permuted_correlations_are_known_by_the_names_of_bnlearn_and_searched_with():
+    rng = np.random.default_rng(8)
+    a = rng.normal(size=300)
+    frame = pd.DataFrame({"a": a, "b": a + rng.normal(size=300), "c": rng.normal(size=300)})
+    own = independence_test(frame, "a", "b", given="c", test="permutation-cor", n_permutations=200, seed=1)
+    for name in ("mc-cor", "mc-zf", "mc-mi-g", "smc-cor"):
+        assert independence_test(frame, "a", "b", given="c", test=name, n_permutations=200, seed=1) == own
+    assert own.p_value == 1 / 201
+    found = learn_structure(frame, method="pc", test="mc-cor", numbers="gaussian")
+    assert list(found.pattern.undirected()) == [("a", "b")]

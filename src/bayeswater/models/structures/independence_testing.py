@@ -83,11 +83,11 @@ def independence_test(
         Names of columns.
     test : str, default "g2"
         Of states "g2", "chi2", "mi-sh", "mi-adf", "x2-adf", "permutation", "permutation-chi2", "sp-mi", "sp-x2" or, if
-        they have an order, "jt" (bnlearn's names, as "mi" and "x2", are known, too); of numbers "cor", "zf", "mi-g" or
-        "mi-g-sh": see `bayeswater.structure.independence`; of both bnlearn's "mi-cg", or "lr-cg", in which the order of
-        x and y does not show: see `bayeswater.structure.number_tests`.
+        they have an order, "jt" (bnlearn's names, as "mi" and "x2", are known, too); of numbers "cor", "zf", "mi-g",
+        "mi-g-sh" or "permutation-cor": see `bayeswater.structure.independence`; of both bnlearn's "mi-cg", or "lr-cg",
+        in which the order of x and y does not show: see `bayeswater.structure.number_tests`.
     n_permutations, seed : int, int
-        Number of tables that are drawn by tests with permutations, and seed.
+        Number of tables, or of orders of rows, that are drawn by tests with permutations, and seed.
     discretize, columns : as in `learn_structure`
         How tests of states put numbers into bins.
 
@@ -131,7 +131,8 @@ def independence_test(
     frame = take_columns(frame, names)
     if test in TESTS_OF_NUMBERS:
         values = _numbers(frame, names, test)
-        found, n_rows = correlation_departure(test, values[0], values[1], values[2:].T), values.shape[1]
+        found = correlation_departure(test, values[0], values[1], values[2:].T, int(n_permutations), (seed,))
+        n_rows = values.shape[1]
     elif test in TESTS_OF_BOTH:
         found, n_rows = _of_both(frame, names, test, discretize, columns)
     else:

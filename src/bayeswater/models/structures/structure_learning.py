@@ -96,7 +96,8 @@ def learn_structure(
     significance, test : float, str
         Of searches by tests: probability below which a departure from independence counts, and "g2" (default), "chi2",
         "mi-sh", "mi-adf", "x2-adf", "permutation", "sp-mi" or "jt" (see `independence_test`); where numbers stay
-        numbers "mi-cg" (default) or "lr-cg", and of numbers alone "cor" (default), "zf", "mi-g" or "mi-g-sh".
+        numbers "mi-cg" (default) or "lr-cg", and of numbers alone "cor" (default), "zf", "mi-g", "mi-g-sh" or
+        "permutation-cor".
     max_given : int, optional
         Of searches by tests: most variables that are given when two are tested.
     restrict, maximize : str, default "si_hiton_pc" and "hill_climb"

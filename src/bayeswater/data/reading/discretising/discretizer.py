@@ -1,6 +1,7 @@
 """`Discretizer`: numbers into intervals, as a transformer of scikit-learn."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,10 +15,13 @@ from bayeswater.data.reading.discretising.cuts import Cuts
 from bayeswater.data.reading.discretising.finding_cuts import (
     ENOUGH_ROWS,
     FALLBACK_BINS,
+    METHODS,
     Method,
     column_of,
     find_table_cuts,
+    is_whole,
 )
+from bayeswater.data.reading.discretising.hartemink import kept_cuts
 from bayeswater.data.reading.matrix_reading import read_dense, require_values, require_width
 from bayeswater.data.weights import CountedRows, inconsistent_lengths, n_rows_of
 from bayeswater.errors import DataError, ParameterError, SchemaError
@@ -26,16 +30,21 @@ from bayeswater.typing import Array
 
 ENCODINGS = ("ordinal", "interval")
 
+HARTEMINK = "hartemink"
+"""The method that looks at all columns together."""
+
 
 class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Cut columns of numbers into intervals: where the classes differ, or by the numbers alone.
 
     Parameters
     ----------
-    method : {"mdl", "equal_frequency", "equal_width", "rounding", "pkid", "fixed_frequency"}, default "mdl"
+    method : {"mdl", "equal_frequency", "equal_width", "rounding", "pkid", "fixed_frequency", "hartemink"}
         "mdl" cuts where that shortens the description of the labels (Fayyad and Irani); it needs y. Then `n_bins` bins
         of about equal frequency, or of equal width. "rounding" puts together what rounds to the same, half to even.
         "pkid" makes the root of n bins of about equal frequency, "fixed_frequency" bins of `min_rows` rows or more.
+        "hartemink" looks at all columns together: of `initial_bins` bins of about equal frequency it joins neighbours
+        until `n_bins` are left, so that columns tell as much of each other as they can.
     n_bins : int, default 5
         Bins of equal frequency or width. Of equal frequency there are fewer, where a column has not so many different
         values; of equal width they are as many, and some of them may hold none.
@@ -48,6 +57,8 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Digits after the point to which values are rounded, -300 to 300; -2 rounds to hundreds.
     min_rows : float, default 30
         Rows that each bin of fixed frequency has at least.
+    initial_bins : int, default 50
+        Bins that "hartemink" begins with. With b of them in each of d columns it takes O(d^2 n + d^3 b^3) time.
     encode : {"ordinal", "interval"}, default "ordinal"
         Codes 0, 1, 2, ... as floats, or the intervals as text. What is missing stays so: NaN, or None.
 
@@ -89,6 +100,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         weka_exact: bool = False,
         decimals: int = 0,
         min_rows: float = ENOUGH_ROWS,
+        initial_bins: int = 50,
         encode: str = "ordinal",
     ) -> None:
         self.method = method
@@ -97,6 +109,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.weka_exact = weka_exact
         self.decimals = decimals
         self.min_rows = min_rows
+        self.initial_bins = initial_bins
         self.encode = encode
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -148,6 +161,8 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise inconsistent_lengths(table.shape[0], len(rows.y))
         labels = encode_labels(rows.y)
         found = find_table_cuts(table, labels.codes, labels.n_classes, rows.weight, method)
+        if self.method == HARTEMINK:
+            found = self._joined(table, found, rows.weight)
         validate_data(self, rows.X, reset=True, skip_check_array=True)
         self.n_features_in_ = table.shape[1]
         self.cuts_ = tuple(Cuts(column_name(table.names, j), tuple(cuts.tolist())) for j, cuts in enumerate(found))
@@ -196,7 +211,34 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _method(self) -> Method:
         if self.encode not in ENCODINGS:
             raise ParameterError(f"encode is {self.encode!r}; it must be one of {list(ENCODINGS)}")
-        return Method(self.method, self.n_bins, self.fallback, self.weka_exact, self.decimals, self.min_rows)
+        if self.method not in (*METHODS, HARTEMINK):
+            raise ParameterError(f"method is {self.method!r}; it must be one of {[*METHODS, HARTEMINK]}")
+        method = Method(
+            "equal_frequency" if self.method == HARTEMINK else self.method,
+            self.n_bins,
+            self.fallback,
+            self.weka_exact,
+            self.decimals,
+            self.min_rows,
+        )
+        if self.method != HARTEMINK:
+            return method
+        if not is_whole(self.initial_bins, self.n_bins):
+            raise ParameterError(
+                f"initial_bins is {self.initial_bins!r}; give a whole number, n_bins ({self.n_bins}) or more"
+            )
+        return replace(method, n_bins=int(self.initial_bins))
+
+    def _joined(self, table: DenseTable, found: tuple[Array, ...], weight: Array | None) -> tuple[Array, ...]:
+        """Take some of the cuts, so that columns tell most of each other."""
+        if len(found) < 2:
+            raise DataError(
+                "method 'hartemink' keeps what columns tell of each other, and there is one; take 'equal_frequency'"
+            )
+        cuts = [Cuts("", tuple(own.tolist())) for own in found]
+        codes = [own.codes(column_of(table, j)) for j, own in enumerate(cuts)]
+        kept = kept_cuts(codes, [own.n_bins for own in cuts], self.n_bins, weight)
+        return tuple(own[places] for own, places in zip(found, kept, strict=True))
 
     def _read(self, X: Any) -> DenseTable:
         table = read_dense(X, "Discretizer")

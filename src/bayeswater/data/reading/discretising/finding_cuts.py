@@ -118,7 +118,7 @@ class Method:
             raise ParameterError(f"method is {self.method!r}; it must be one of {[*METHODS]}")
         for name, least in (("n_bins", 1), ("fallback", 1), ("decimals", None)):
             value = getattr(self, name)
-            if not (_is_whole(value, least) or (name == "fallback" and value is None)):
+            if not (is_whole(value, least) or (name == "fallback" and value is None)):
                 what = "a whole number" if least is None else f"a whole number, {least} or more"
                 raise ParameterError(f"{name} is {value!r}; give {what}")
         if not -MOST_DECIMALS <= self.decimals <= MOST_DECIMALS:
@@ -257,6 +257,7 @@ def column_of(table: DenseTable, j: int) -> Array:
     return table.values[:, j] if isinstance(table, DenseMatrix) else table.columns[j]
 
 
-def _is_whole(value: Any, least: int | None) -> bool:
+def is_whole(value: Any, least: int | None) -> bool:
+    """Whether a value is a whole number, and no less than the least."""
     is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
     return is_integer and (least is None or value >= least)
