@@ -37,15 +37,15 @@ class ResourceLimitError(BayesError):
 
 
 class ImpossibleEvidence(BayesError):
-    """Evidence of probability zero: nothing follows from what cannot happen."""
+    """Evidence of probability zero."""
 
 
 class SamplingError(BayesError):
-    """A question that sampling cannot answer with an error it vouches for: it says why, and what else to do."""
+    """A question that sampling cannot answer with a known error: the message says why, and what to do instead."""
 
 
 class ModelFileError(BayesError):
-    """A model file that cannot be written, or cannot be read for what it is: it names the file and what is wrong."""
+    """A model file that cannot be written or read: the message names the file and what is wrong."""
 
 
 class NetworkFileError(BayesError):
@@ -57,7 +57,7 @@ class BayesWarning(UserWarning):
 
 
 class UnseenCategoryWarning(BayesWarning):
-    """Categories met at prediction that were never counted; their factor is left out."""
+    """Categories at prediction that were never counted; they are left out."""
 
 
 class ImpossibleEvidenceWarning(BayesWarning):
@@ -69,19 +69,19 @@ class PrecisionWarning(BayesWarning):
 
 
 class SingularCovarianceWarning(BayesWarning):
-    """A class whose rows have no extent in some direction, so that its covariance has no inverse."""
+    """A class whose rows do not vary in some direction, so that its covariance has no inverse."""
 
 
 class DominatedActionWarning(BayesWarning):
-    """An action of a loss that is never taken, since another one costs no more whatever is true."""
+    """An action of a loss that is never the best: another one never costs more."""
 
 
 class ConvergenceWarning(BayesWarning):
-    """An iteration that was stopped before it came to rest."""
+    """An iteration stopped before it converged."""
 
 
 class ReadingWarning(BayesWarning):
-    """What was found out about a file of rows, and how it is read for that: its encoding, its header, odd rows."""
+    """How a file is read if it is unusual: its encoding, its header, odd rows."""
 
 
 class NetworkFileWarning(BayesWarning):
@@ -89,7 +89,7 @@ class NetworkFileWarning(BayesWarning):
 
 
 class RoundedTableWarning(NetworkFileWarning):
-    """Rows of a network file that sum to one but for the digits they are written with, and were put right."""
+    """Table rows of a network file that sum to one only within rounding, and were divided by their sum."""
 
 
 class NormalisedTableWarning(BayesWarning):

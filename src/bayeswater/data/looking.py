@@ -210,7 +210,7 @@ def look(data: Any, target: str | None = None, **reading: Any) -> TableLook:
 
     See Also
     --------
-    read_table : Read a file into memory, as every model and verb reads it.
+    read_table : Read a file into memory, in the same way as `fit` and the command line.
     compare : Compare models on the same folds: error, log-loss, calibration error, seconds and sizes.
 
     Examples

@@ -52,7 +52,7 @@ def log_posterior_mean(count: Array, pseudo_count: Any, axis: int) -> Array:
 
 
 class Dirichlet:
-    """A prior over the states of a column, as pseudo-counts: rows imagined before the first real one.
+    """Dirichlet prior of the states of a column: a pseudo-count for each state.
 
     Parameters
     ----------

@@ -274,7 +274,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         --------
         predict : Give the class of largest probability.
         expected_loss : Give the expected cost of the best action.
-        estimate_class_prior : Find the class frequencies where unlabelled rows come from, of largest likelihood.
+        estimate_class_prior : Estimate the class frequencies of unlabelled rows by maximum likelihood.
 
         Examples
         --------
@@ -336,7 +336,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         See Also
         --------
         predict : Give the class of largest probability.
-        leave_one_out : Score rows that were counted, each against the model without it.
+        leave_one_out : Score training rows, each by the model without it (leave-one-out).
 
         Examples
         --------
@@ -350,7 +350,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         return float(super().score(materialised(X), y, sample_weight))
 
     def estimate_class_prior(self, X: Any) -> PriorEstimate:
-        """Find the class frequencies where unlabelled rows come from, of largest likelihood.
+        """Estimate the class frequencies of unlabelled rows by maximum likelihood.
 
         Parameters
         ----------
@@ -385,7 +385,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         return np.exp(self._joint().log_prior)
 
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """Give the log posterior of rows that were counted, each against the model without it.
+        """Give the log posterior of training rows, each by the model without it.
 
         Equals n refits, each without one row, at the price of a few predictions. A row of weight w stands for w
         equal ones: one of them is left out. What decides how rows are read is held fixed, as all rows decided it:
@@ -404,7 +404,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         See Also
         --------
-        leave_one_out : Score rows that were counted, each against the model without it.
+        leave_one_out : Score training rows, each by the model without it (leave-one-out).
         predict_log_proba : Give the logarithm of the probabilities, never floored.
 
         Examples
@@ -429,7 +429,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         return score_blocks(self._joint_without(table, labels, removed), table, log_posterior)
 
     def leave_one_out(self, batches: Iterable[tuple[Any, ...]] | Examples) -> LeaveOneOut:
-        """Score rows that were counted, each against the model without it.
+        """Score training rows, each by the model without it (leave-one-out).
 
         What decides how rows are read is held fixed, as in `loo_predict_log_proba`; it was chosen by the very rows that
         are scored, so the figures may be a little better than those of new rows. Automatic smoothing of categories and
@@ -447,8 +447,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         See Also
         --------
-        loo_predict_log_proba : Give the log posterior of rows that were counted, each against the model without it.
-        calibrate_with : Learn from leave-one-out scores how far the probabilities can be trusted.
+        loo_predict_log_proba : Give the log posterior of training rows, each by the model without it.
+        calibrate_with : Learn the calibration from leave-one-out scores, and use it from now on.
 
         Examples
         --------
@@ -476,7 +476,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def calibrate_with(self, review: LeaveOneOut) -> Self:
-        """Learn from leave-one-out scores how far the probabilities can be trusted, and correct them from now on.
+        """Learn the calibration from leave-one-out scores, and use it from now on.
 
         Parameters
         ----------
@@ -490,7 +490,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
         See Also
         --------
-        leave_one_out : Score rows that were counted, each against the model without it.
+        leave_one_out : Score training rows, each by the model without it (leave-one-out).
 
         Examples
         --------

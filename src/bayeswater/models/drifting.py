@@ -114,7 +114,7 @@ def drift(a: OnSums, b: Any, y: Any = None) -> Drift:
 
     See Also
     --------
-    audit : Say how a classifier does in each group of rows, and which columns carry the difference.
+    audit : Compare a classifier between groups of rows: errors, calibration, and which columns make the difference.
     compare : Compare models on the same folds: error, log-loss, calibration error, seconds and sizes.
 
     Examples

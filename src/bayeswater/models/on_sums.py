@@ -168,7 +168,7 @@ class OnSums(Base):
         See Also
         --------
         partial_fit : Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
-        forget : Take rows out again: the sums become those of a fit that never saw them.
+        forget : Remove rows: the sums become those of a fit that never saw them.
 
         Notes
         -----
@@ -194,7 +194,7 @@ class OnSums(Base):
         return self._learned_from(examples)
 
     def fit_batches(self, batches: Iterable[Batch]) -> Self:
-        """Learn from a table that comes in pieces, each read and then let go, as often as `fit` reads a source.
+        """Learn from a table in pieces: each is read and released, as often as `fit` reads a source.
 
         Kinds of columns, and how a text is read, are decided by the first piece that has a value there; all else is
         decided by all pieces.
@@ -286,7 +286,7 @@ class OnSums(Base):
         See Also
         --------
         fit : Learn from rows, forgetting what was learned before.
-        forget : Take rows out again: the sums become those of a fit that never saw them.
+        forget : Remove rows: the sums become those of a fit that never saw them.
 
         Examples
         --------
@@ -309,7 +309,7 @@ class OnSums(Base):
         return self.statistics_ + self._sums_of(X, y, sample_weight, classes, self.statistics_)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None, *, remaining: tuple[Any, ...] | None = None) -> Self:
-        """Take rows out again: the sums become those of a fit that never saw them.
+        """Remove rows: the sums become those of a fit that never saw them.
 
         Parameters
         ----------

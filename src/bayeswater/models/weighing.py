@@ -322,7 +322,7 @@ class WeighsTerms(Base):
         See Also
         --------
         partial_fit : Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
-        forget : Take rows out again: the sums become those of a fit that never saw them.
+        forget : Remove rows: the sums become those of a fit that never saw them.
 
         Examples
         --------

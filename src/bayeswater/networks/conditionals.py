@@ -175,7 +175,7 @@ class Table(Conditional):
 
 @record(eq=False)
 class Deterministic(Conditional):
-    """A rule: the state of the variable follows from those of its parents.
+    """A variable whose state is a function of the states of its parents.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class Deterministic(Conditional):
 
     See Also
     --------
-    NoisyOr : Causes that each bring the effect about on their own, and a leak where none is there.
+    NoisyOr : Causes that each bring the effect about on their own; the leak is its probability without any cause.
     BayesianNetwork : A network of discrete variables.
 
     Examples

@@ -25,7 +25,7 @@ from bayeswater.typing import Array
 
 @record
 class NoisyOr(Conditional):
-    """Causes that each bring the effect about on their own, and a leak where none is there.
+    """Causes that each bring the effect about on their own; the leak is its probability without any cause.
 
         P(absent | parents) = (1 - leak) * product over the parents of (1 - strength of the parent's state)
 
@@ -44,7 +44,7 @@ class NoisyOr(Conditional):
 
     See Also
     --------
-    NoisyAnd : Conditions that all have to be met, each with a probability of its own.
+    NoisyAnd : Several conditions that all have to be met, each with a probability of its own.
     NoisyMax : Causes that each bring the variable to some state on their own.
     BayesianNetwork : A network of discrete variables.
 
@@ -185,7 +185,7 @@ class NoisyOr(Conditional):
 
 @record
 class NoisyMax(Conditional):
-    """Causes that each bring the variable to some state on their own; the strongest of these states is what it is in.
+    """Causes that each bring the variable to some state on their own; it is in the strongest of these states.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class NoisyMax(Conditional):
 
     See Also
     --------
-    NoisyOr : Causes that each bring the effect about on their own, and a leak where none is there.
+    NoisyOr : Causes that each bring the effect about on their own; the leak is its probability without any cause.
     BayesianNetwork : A network of discrete variables.
 
     Examples
@@ -365,7 +365,7 @@ def _rows(given: Any, variable: Variable, parents: Parents, where: str) -> Array
 
 @record
 class NoisyAnd(Conditional):
-    """Conditions that all have to be met, each with a probability of its own.
+    """Several conditions that all have to be met, each with a probability of its own.
 
         P(present | parents) = (1 - failure) * product over the parents of P(met | the parent's state)
 
@@ -381,7 +381,7 @@ class NoisyAnd(Conditional):
 
     See Also
     --------
-    NoisyOr : Causes that each bring the effect about on their own, and a leak where none is there.
+    NoisyOr : Causes that each bring the effect about on their own; the leak is its probability without any cause.
     BayesianNetwork : A network of discrete variables.
 
     Examples

@@ -100,7 +100,7 @@ class PromiseDisplay(CurveDisplay[Curve]):
 
 
 class ThresholdDisplay(PromiseDisplay[ThresholdCurve]):
-    """Mean cost against the threshold of the second class: solid by the true classes, dashed as promised.
+    """Mean cost against the threshold of the second class: solid observed, dashed as the model expects.
 
     Parameters
     ----------
@@ -396,7 +396,7 @@ class CostCurveDisplay(CurveDisplay[CostCurve]):
 
 
 class ErrorRejectDisplay(PromiseDisplay[RejectCurve]):
-    """Mean cost of decided rows against the share refused: solid by the true classes, dashed as promised.
+    """Mean cost of decided rows against the share refused: solid observed, dashed as the model expects.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ MOST_COLUMNS = 25
 
 
 class DriftDisplay(AxesDisplay):
-    """Log Bayes factor of two laws against one for each column and for the class frequencies.
+    """Log Bayes factor of a change, for each column and for the class frequencies.
 
     A dot right of the dashed line is a change; the size of it stands beside the dot, in the class where it is most
     certain. What stayed the same is grey.

@@ -29,7 +29,7 @@ class ClassReliability:
 
 
 class ReliabilityDisplay(Display):
-    """Frequency against probability, in bins: on the diagonal a probability can be taken at its word.
+    """Observed frequency against stated probability, in bins; calibrated probabilities lie on the diagonal.
 
     Parameters
     ----------

@@ -224,7 +224,7 @@ def audit(
     sample_weight: Any = None,
     lang: str = "en",
 ) -> Audit:
-    """Say how a classifier does in each group of rows, and which columns carry the difference.
+    """Compare a classifier between groups of rows: errors, calibration, and which columns make the difference.
 
     Parameters
     ----------

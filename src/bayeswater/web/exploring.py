@@ -157,7 +157,7 @@ def explore(
     See Also
     --------
     look : Look at a table before anything is learned from it.
-    audit : Say how a classifier does in each group of rows, and which columns carry the difference.
+    audit : Compare a classifier between groups of rows: errors, calibration, and which columns make the difference.
 
     Examples
     --------

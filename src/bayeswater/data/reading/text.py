@@ -150,7 +150,7 @@ LARGEST_HASH = 2**31 - 1
 
 @record
 class TextAnalyser:
-    """How the words of a text are found and what is counted of them, in plain values.
+    """Settings of how a text is divided into words, and what is counted.
 
     Parameters
     ----------

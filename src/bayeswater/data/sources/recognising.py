@@ -193,7 +193,7 @@ def local_rows(
 
     See Also
     --------
-    read_table : Read a file into memory, as every model and verb reads it.
+    read_table : Read a file into memory, in the same way as `fit` and the command line.
     spooled : Write rows to a temporary Parquet file, which is deleted at the end, and open it.
 
     Examples

@@ -85,7 +85,7 @@ def read_table(
     progress: Callable[[Progress], None] | None = None,
     **reading: Any,
 ) -> TableRead:
-    r"""Read a file into memory, as every model and verb reads it.
+    r"""Read a file into memory, in the same way as `fit` and the command line.
 
     Parameters
     ----------

@@ -234,7 +234,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         See Also
         --------
         partial_fit : Learn from further rows: the same, to the bit for counts, as one `fit` on all rows.
-        forget : Take rows out again: the sums become those of a fit that never saw them.
+        forget : Remove rows: the sums become those of a fit that never saw them.
 
         Examples
         --------
@@ -342,7 +342,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
     def credible_interval(
         self, X: Any, *, level: float = 0.95, n_draws: int = 1000, random_state: int = 0, lang: str = "en"
     ) -> CredibleIntervals:
-        """Say for each row how far P(class | row) may be from what is predicted, by how few rows it rests on.
+        """Give an interval for P(class | row) of each row; it is wide if few rows support the answer.
 
         Parameters are drawn from their posterior given the sums: Dirichlet for the classes, categories, bins and words,
         Normal-inverse-gamma for normal columns (by the reference prior where none is given) and gamma for rates. Of a
@@ -375,7 +375,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
 
         See Also
         --------
-        novelty : Say how unlike the rows of the model each row is: near 0 for rows unlike them.
+        novelty : Say how usual each row is: near 0 for rows unlike those that the model has learned.
         predict_proba : Give the probability of each class, calibrated if that was asked for.
 
         Examples
@@ -408,7 +408,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         return CredibleIntervals(proba, low, high, self.classes_, behind, decided.chosen, level, alongside, language)
 
     def novelty(self, X: Any, *, n_draws: int = 2000, random_state: int = 0) -> Array:
-        """Say how unlike the rows of the model each row is: near 0 for rows unlike them.
+        """Say how usual each row is: near 0 for rows unlike those that the model has learned.
 
         It is the share of rows drawn from the model that are no more probable than this one: `log_evidence` turned into
         a tail probability. Rows of the model have novelties spread evenly over 0 to 1. A row is compared with drawn
@@ -434,7 +434,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         See Also
         --------
         log_evidence : Give the logarithm of P(row), the sum over all classes.
-        credible_interval : Say for each row how far P(class | row) may be from what is predicted.
+        credible_interval : Give an interval for P(class | row) of each row; it is wide if few rows support the answer.
 
         Examples
         --------
@@ -461,7 +461,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
 
         See Also
         --------
-        novelty : Say how unlike the rows of the model each row is: near 0 for rows unlike them.
+        novelty : Say how usual each row is: near 0 for rows unlike those that the model has learned.
         predict_joint_log_proba : Give the logarithm of P(row, class), before a calibration.
 
         Examples

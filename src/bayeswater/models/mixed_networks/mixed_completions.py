@@ -209,7 +209,7 @@ class MixedCompletions(ABC):
     # ------------------------------------------------------------------ rows
 
     def impute(self, X: Any, method: str = "most_probable", *, random_state: Any = None, unseen: str = "error") -> Any:
-        """Fill the missing cells of a frame, each row by what else it says.
+        """Fill in the missing cells of a frame, given the other cells of each row.
 
         Parameters
         ----------

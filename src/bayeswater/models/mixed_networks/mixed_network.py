@@ -212,7 +212,7 @@ class MixedNetwork(GraphQuestions, MixedAnalysis, MixedCompletions):
         See Also
         --------
         fit : Give this graph parameters learned from rows.
-        partial_fit : Give the network of the rows so far and of these: as if all had been there at once.
+        partial_fit : Add rows: give the network of all rows, as if they had been there at once.
 
         Examples
         --------
@@ -263,7 +263,7 @@ class MixedNetwork(GraphQuestions, MixedAnalysis, MixedCompletions):
         See Also
         --------
         from_data : Learn tables and regressions of a graph from rows.
-        partial_fit : Give the network of the rows so far and of these: as if all had been there at once.
+        partial_fit : Add rows: give the network of all rows, as if they had been there at once.
 
         Examples
         --------
@@ -278,7 +278,7 @@ class MixedNetwork(GraphQuestions, MixedAnalysis, MixedCompletions):
         return type(self).from_data(self.dag, X, **{"states": known} | settings)
 
     def partial_fit(self, X: Any, *, sample_weight: Any = None) -> Self:
-        """Give the network of the rows so far and of these: as if all had been there at once.
+        """Add rows: give the network of all rows, as if they had been there at once.
 
         Parameters
         ----------
@@ -295,7 +295,7 @@ class MixedNetwork(GraphQuestions, MixedAnalysis, MixedCompletions):
         See Also
         --------
         fit : Give this graph parameters learned from rows.
-        forget : Give the network of the rows so far without these: as if they had never been there.
+        forget : Remove rows: give the network of the others, as if these had never been there.
 
         Examples
         --------
@@ -309,7 +309,7 @@ class MixedNetwork(GraphQuestions, MixedAnalysis, MixedCompletions):
         return self._with_sums(self._own_sums() + self._more(X, sample_weight))
 
     def forget(self, X: Any, *, sample_weight: Any = None) -> Self:
-        """Give the network of the rows so far without these: as if they had never been there.
+        """Remove rows: give the network of the others, as if these had never been there.
 
         Parameters
         ----------
@@ -325,7 +325,7 @@ class MixedNetwork(GraphQuestions, MixedAnalysis, MixedCompletions):
 
         See Also
         --------
-        partial_fit : Give the network of the rows so far and of these: as if all had been there at once.
+        partial_fit : Add rows: give the network of all rows, as if they had been there at once.
 
         Examples
         --------
@@ -568,7 +568,7 @@ class MixedNetwork(GraphQuestions, MixedAnalysis, MixedCompletions):
         return self._core.n_parameters
 
     def do(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
-        """Set variables from outside: their parents no longer matter, all that follows from them does.
+        """Set variables from outside (an intervention): the arrows into them are removed.
 
         Parameters
         ----------

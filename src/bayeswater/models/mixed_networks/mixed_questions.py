@@ -218,7 +218,7 @@ class MixedQuestions(ABC):
         See Also
         --------
         query : Give the distribution of a variable, given states and numbers of others.
-        impute : Fill the missing cells of a frame, each row by what else it says.
+        impute : Fill in the missing cells of a frame, given the other cells of each row.
 
         Examples
         --------

@@ -104,7 +104,7 @@ class Analysis(ABC):
         given: str | Iterable[str] = (),
         evidence: Given = None,
     ) -> float:
-        """Say how much two sets of variables tell of each other, in the mean over the states of a third one.
+        """Give the mutual information of two sets of variables, given a third one.
 
             I(left; right | given) = E[log2 P(left, right | given) / (P(left | given) P(right | given))]
 
@@ -148,7 +148,7 @@ class Analysis(ABC):
             raise impossible_evidence(evidence, None) from None
 
     def arc_strengths(self, evidence: Given = None) -> ArcInformation:
-        """Say what each arc carries: the information of parent and child, given the child's other parents.
+        """Give the strength of each arc: mutual information of parent and child, given the child's other parents.
 
         Parameters
         ----------
@@ -329,7 +329,7 @@ class Analysis(ABC):
         return Sensitivity.of(core, f"P({target}={label}{' | ' * bool(known)}{known})", slopes, spread, self.library)
 
     def conflict(self, evidence: Mapping[str, Any]) -> Conflict:
-        """Say whether findings speak against each other: log2 of the product of P(finding) over P(all findings).
+        """Test whether findings contradict each other: log2 of the product of P(finding) over P(all findings).
 
         Parameters
         ----------
@@ -465,7 +465,7 @@ class Analysis(ABC):
     # ------------------------------------------------------------------ rows, and the tree
 
     def impute(self, X: Any, method: str = "most_probable", *, random_state: Any = None, unseen: str = "error") -> Any:
-        """Fill the missing cells of a frame, each row by what else it says.
+        """Fill in the missing cells of a frame, given the other cells of each row.
 
         Parameters
         ----------

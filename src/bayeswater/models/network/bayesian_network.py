@@ -120,7 +120,7 @@ class BayesianNetwork(GraphQuestions, Queries, Editing, Analysis):
     def from_core(
         cls, core: Network, title: str = "", remarks: Remarks | None = None, *, library: str | None = None
     ) -> Self:
-        """Give a core of variables, graph and tables the face that is asked questions.
+        """Make a network of a core: variables, graph and tables as arrays.
 
         Parameters
         ----------

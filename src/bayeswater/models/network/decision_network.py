@@ -225,7 +225,7 @@ class DecisionNetwork:
 
     @property
     def chance(self) -> tuple[str, ...]:
-        """Names of the variables that nobody decides."""
+        """Names of the chance variables: those that are not decided."""
         return tuple(name for name in self._core.names if name not in self.decisions)
 
     @property

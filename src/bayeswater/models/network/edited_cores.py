@@ -278,7 +278,7 @@ def network_with_state(core: Network, name: str, state: Any) -> Network:
 
 
 def network_without_state(core: Network, name: str, state: Any) -> Network:
-    """Take a state away: the variable is what it is where it is not in that state."""
+    """Remove a state: the distribution given that the variable is not in that state."""
     node = core.dag.node(name)
     variable = core.variables[node]
     code = state_code(variable, state)

@@ -89,7 +89,7 @@ class Editing(ABC):
         return self._with(network_with_table(self.core, name, table))
 
     def with_edge(self, parent: str, child: str, table: Any = None) -> Self:
-        """Add an edge; without a table, the child is as it was whatever the new parent, its last one, is.
+        """Add an edge; without a table, the child does not depend on the new parent, its last one.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class Editing(ABC):
 
         See Also
         --------
-        without_edge : Take an edge away.
+        without_edge : Remove an edge.
         with_reversed_edge : Turn an edge.
 
         Examples
@@ -124,7 +124,7 @@ class Editing(ABC):
         return self._with(network_with_edge(core, parent, child, table))
 
     def without_edge(self, parent: str, child: str, table: Any = None) -> Self:
-        """Take an edge away.
+        """Remove an edge.
 
         Without a table, the child is averaged over the parent: P(child | its other parents) is what it was, so that no
         network without the edge is nearer to this one.
@@ -158,7 +158,7 @@ class Editing(ABC):
         return self._with(network_without_edge(core, parent, child, table))
 
     def with_reversed_edge(self, parent: str, child: str) -> Self:
-        """Turn an edge; the joint distribution stays as it is, as each of the two takes over the other's parents.
+        """Reverse an edge; the joint distribution stays, and each of the two also gets the other's parents.
 
         A graph without tables has no distribution to keep: there the edge is turned, and nothing else.
 
@@ -174,7 +174,7 @@ class Editing(ABC):
 
         See Also
         --------
-        without_edge : Take an edge away.
+        without_edge : Remove an edge.
         is_equivalent : Say whether another graph of the same nodes, in any form, implies the same independencies.
 
         Examples
@@ -189,7 +189,7 @@ class Editing(ABC):
         return self._with(network_with_reversed_edge(self.core, parent, child))
 
     def do(self, states: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
-        """Set variables to states from outside: their parents no longer matter, all that follows from them does.
+        """Set variables from outside (an intervention): the arrows into them are removed.
 
         Parameters
         ----------
@@ -266,7 +266,7 @@ class Editing(ABC):
         return self._with(network_with_node(core, name, table, named(parents, "parents"), states))
 
     def without_node(self, name: str) -> Self:
-        """Take a variable away; its children are averaged over it, as in `subnetwork`.
+        """Remove a variable; its children are averaged over it, as in `subnetwork`.
 
         Parameters
         ----------
@@ -392,7 +392,7 @@ class Editing(ABC):
         return self._with(network_renamed(self._edited, names), remarks)
 
     def merge(self, other: "Editing", *, prefer: str | None = None) -> Self:
-        """Put two networks together, in which variables of one name are one variable.
+        """Merge two networks; variables with the same name are one variable.
 
         A variable that has parents in one of them alone is taken from there: in the other it stands for what is not
         explained. Where both give it parents, or neither does, their tables have to be equal, unless `prefer` decides.
@@ -482,7 +482,7 @@ class Editing(ABC):
 
         See Also
         --------
-        without_state : Take a state away: the variable is what it is where it is not in that state.
+        without_state : Remove a state: the distribution given that the variable is not in that state.
         with_cpt : Give a variable another table, in any form that the constructor takes.
 
         Examples
@@ -497,7 +497,7 @@ class Editing(ABC):
         return self._with(network_with_state(self.core, name, state))
 
     def without_state(self, name: str, state: Any) -> Self:
-        """Take a state away: the variable is what it is where it is not in that state.
+        """Remove a state: the distribution given that the variable is not in that state.
 
         Parameters
         ----------

@@ -162,7 +162,7 @@ class GraphQuestions(ABC):
         return self.dag.named(self.dag.descendants(self.dag.nodes(names)))
 
     def markov_blanket(self, name: str) -> tuple[str, ...]:
-        """Give parents, children and the children's other parents: given these, nothing else tells of the node.
+        """Give parents, children and the children's other parents: given these, no other node matters.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ class GraphQuestions(ABC):
         return moral_graph(self.dag)
 
     def v_structures(self) -> tuple[tuple[str, str, str], ...]:
-        """Give the nodes where two arrows meet, with both parents, if these are not joined: what all rows can tell.
+        """Give the nodes where two arrows meet, with both parents, if these are not joined.
 
         Returns
         -------
@@ -312,7 +312,7 @@ class GraphQuestions(ABC):
     def minimal_separator(
         self, left: Names, right: Names, *, included: Names = (), allowed: Names | None = None
     ) -> tuple[str, ...] | None:
-        """Find a set that d-separates two sets, and needs all its nodes but those `included`; None if there is none.
+        """Find a minimal set that d-separates two sets, beside the nodes of `included`; None if there is none.
 
         Parameters
         ----------
@@ -344,7 +344,7 @@ class GraphQuestions(ABC):
         return None if found is None else self.dag.named(found)
 
     def minimal_separators(self, left: Names, right: Names, *, most: int | None = None) -> Iterator[tuple[str, ...]]:
-        """Give all sets that d-separate two sets and need all their nodes, the first `most` of them.
+        """Give all minimal sets that d-separate two sets, at most `most` of them.
 
         Parameters
         ----------
@@ -374,7 +374,7 @@ class GraphQuestions(ABC):
     def adjustment_sets(
         self, cause: str, effect: str, *, allowed: Names | None = None, most: int | None = None
     ) -> Iterator[tuple[str, ...]]:
-        """Give all back-door sets that need all their nodes: what to observe to learn an effect without acting.
+        """Give all minimal back-door sets: what to observe to estimate an effect without an intervention.
 
         ``P(effect | do(cause))`` is the mean of ``P(effect | cause, set)`` over ``P(set)``. An empty set says that
         nothing confounds the two; where there is none, the effect cannot be had in this way.
@@ -435,7 +435,7 @@ class GraphQuestions(ABC):
         return local_independencies(self.dag, None if names is None else sorted(self.dag.nodes(names)))
 
     def equivalence_class(self) -> EquivalenceClass:
-        """Find the graph of all graphs that no data can tell from this one (CPDAG).
+        """Give the CPDAG: all graphs that imply the same independencies as this one.
 
         Returns
         -------
@@ -469,7 +469,7 @@ class GraphQuestions(ABC):
 
         See Also
         --------
-        equivalence_class : Find the graph of all graphs that no data can tell from this one (CPDAG).
+        equivalence_class : Give the CPDAG: all graphs that imply the same independencies as this one.
 
         Examples
         --------

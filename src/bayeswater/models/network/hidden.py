@@ -135,7 +135,7 @@ def learn_hidden(
     sample_weight: Any = None,
     random_state: int = 0,
 ) -> HiddenFit:
-    """Find variables that no row shows, by what they do to their children.
+    """Learn a network with hidden variables, which have no column, by EM.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def latent_classes(
 
     See Also
     --------
-    learn_hidden : Find variables that no row shows, by what they do to their children.
+    learn_hidden : Learn a network with hidden variables, which have no column, by EM.
 
     Notes
     -----

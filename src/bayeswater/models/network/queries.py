@@ -235,7 +235,7 @@ class Queries(ABC):
         See Also
         --------
         query : Give the distribution of a variable, given the states of others.
-        impute : Fill the missing cells of a frame, each row by what else it says.
+        impute : Fill in the missing cells of a frame, given the other cells of each row.
 
         Examples
         --------
@@ -368,7 +368,7 @@ class Queries(ABC):
     def cost(
         self, targets: str | Iterable[str] | None = None, pattern: str | Iterable[str] = (), *, n_rows: int = 1
     ) -> Forecast:
-        """Tell what exact answers would take, before anything is computed: cells, bytes and seconds, roughly.
+        """Estimate cells, bytes and seconds of exact answers, before anything is computed.
 
         Parameters
         ----------
@@ -401,7 +401,7 @@ class Queries(ABC):
 
     @property
     def treewidth(self) -> int:
-        """Variables of the largest clique that exact answers go through, less one: what greedy rules find at the best.
+        """Variables of the largest clique of exact answers minus one, as greedy rules find it.
 
         >>> from bayeswater import BayesianNetwork
         >>> BayesianNetwork("a -> b -> c; a -> c", {"a": [1.0], "b": [[1.0]], "c": [[[1.0]]]}).treewidth

@@ -31,7 +31,7 @@ def learn_blanket(
     columns: Mapping[Any, Any] | None = None,
     sample_weight: Any = None,
 ) -> tuple[str, ...]:
-    """Find the columns that tell of one: given these, the others tell nothing more of it.
+    """Find the Markov blanket of a column: given it, all other columns say nothing more about the column.
 
     No graph is learned, so it takes a fraction of the time of `learn_structure`.
 

@@ -110,7 +110,7 @@ def cross_validate_structure(
     discretize: str = "equal_frequency",
     columns: Mapping[Any, Any] | None = None,
 ) -> StructureValidation:
-    """Learn a graph and its tables from all folds of the rows but one, and score that one: for each of them.
+    """Score structure learning by cross-validation: the mean log-loss of a row of the fold that is left out.
 
     Parameters
     ----------

@@ -334,7 +334,7 @@ def _predictive(dag: Dag, data: Any, new_rows: Any, columns: Any, sample_weight:
 
 
 def description_length(graph: Any, data: Any, score: Any = "bic", **settings: Any) -> float:
-    """Give the nats that graph, parameters and rows take together, the less the better: the negative of the score.
+    """Give the description length of a graph and the rows, in nats: the negative of the score.
 
     With AIC and BIC it is ``f |B| - LL(B | D)``, f the price of a parameter and ``|B|`` the number of parameters.
 
