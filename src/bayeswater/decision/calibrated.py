@@ -49,7 +49,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Fitted once on all rows. Scores for the map come from its ``loo_predict_log_proba(X, y)`` where it has one,
         else from cross-fitting. A ``FrozenEstimator`` is not fitted again: all rows given to `fit` are new to it.
     method : {"auto", "temperature", "vector", "beta", "isotonic"}, default "auto"
-        The map, see `bayeswater.decision.calibration_maps`. "auto" takes the one of least cross-validated log-loss,
+        The map; the page "Decisions" has the formulas. "auto" takes the one of least cross-validated log-loss,
         and of those that differ within noise (two standard errors) the one of fewest parameters.
     cv : int, splitter or list of splits, default 5
         Folds of cross-fitting, of the choice of the map and of the figures in the report. A number deals the rows at

@@ -639,7 +639,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             worth = expected cost of the best action now - mean, over what the cell may hold, of that once it is known
 
         Exact for categories, flags and bins; counts are summed until less than 1e-12 of any class is left; for numbers
-        by their density the error is stated (see `bayeswater.decision.facts`). Texts are passed over.
+        by their density the error is stated. Texts are passed over.
 
         Parameters
         ----------

@@ -149,7 +149,8 @@ class OnSums(Base):
             File in which what was counted of a source is kept from time to time. Where it is there already, counting
             goes on from it, and ends with the same model; in the end it is removed.
         progress : bool or callable, optional
-            Whether to show how far reading a source has come, or a function that is called with it (see `Progress`).
+            Whether to show how far reading a source has come; or a function of an object that has ``n_rows``,
+            ``total_rows``, ``n_bytes``, ``total_bytes`` and ``fraction``.
 
         Returns
         -------

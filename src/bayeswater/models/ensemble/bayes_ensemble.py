@@ -164,7 +164,8 @@ class BayesEnsemble(BayesClassifier):
         target : str, optional
             Name of the column of X that holds the labels, in the place of y. Rows without a label are left out.
         progress : bool or callable, optional
-            Whether to show how far reading a source has come, or a function that is called with it (see `Progress`).
+            Whether to show how far reading a source has come; or a function of an object that has ``n_rows``,
+            ``total_rows``, ``n_bytes``, ``total_bytes`` and ``fraction``.
 
         Returns
         -------

@@ -84,8 +84,8 @@ def independence_test(
     test : str, default "g2"
         Of states "g2", "chi2", "mi-sh", "mi-adf", "x2-adf", "permutation", "permutation-chi2", "sp-mi", "sp-x2" or, if
         they have an order, "jt" (bnlearn's names, as "mi" and "x2", are known, too); of numbers "cor", "zf", "mi-g",
-        "mi-g-sh" or "permutation-cor": see `bayeswater.structure.independence`; of both bnlearn's "mi-cg", or "lr-cg",
-        in which the order of x and y does not show: see `bayeswater.structure.number_tests`.
+        "mi-g-sh" or "permutation-cor"; of both bnlearn's "mi-cg", or "lr-cg", which is the same for x and y swapped.
+        The page "Learning a structure" defines them.
     n_permutations, seed : int, int
         Number of tables, or of orders of rows, that are drawn by tests with permutations, and seed.
     discretize, columns : as in `learn_structure`

@@ -74,10 +74,10 @@ def learn_structure(
     method : str, default "auto"
         "auto", "hill_climb", "tabu", "order", "exact", "tree", by tests "pc", "grow_shrink", "iamb", "inter_iamb",
         "fast_iamb", "iamb_fdr", "mmpc", "si_hiton_pc", "hpc" or "aracne", or both "mmhc", "h2pc" or "rsmax2"; bnlearn's
-        names ("hc", "gs", "pc.stable", ...) are known, too; see `bayeswater.structure.search`.
+        names ("hc", "gs", "pc.stable", ...) are known, too. The page "Learning a structure" explains them.
     graph_prior : str or pair, default "uniform"
         With marginal likelihoods, how likely arcs are beforehand: "uniform", "variable_selection" or "marginal", or
-        ("marginal", probability); see `bayeswater.structure.graph_priors`.
+        ("marginal", probability).
     start : graph, optional
         Graph to begin from; none of its arcs has to stay. "exact", "tree" and searches by tests do not use it.
     required, forbidden : iterable of arcs, or str
