@@ -314,7 +314,7 @@ def test_hostile_names_are_texts(tab):
 
 def test_a_network_that_does_not_fit_opens_where_it_can_be_read_and_its_cells_are_whole(tab):
     names = [f"v{i:02}" for i in range(70)]
-    tables = {name: [[1 / 3, 2 / 3], [1 / 7, 6 / 7]] if i else [1 / 3, 2 / 3] for i, name in enumerate(names)}
+    tables = {name: [[1 / 3, 2 / 3], [1 / 70_000, 1 - 1 / 70_000]] if i else [1 / 3, 2 / 3] for i, name in enumerate(names)}
     chain = BayesianNetwork(list(pairwise(names)), tables, states=dict.fromkeys(names, ("ok", "worn")))
     with Exploration([subject_of(chain, name="chain")]) as page:
         own = NetworkTab(tab(served=page), subject=0)
@@ -322,7 +322,8 @@ def test_a_network_that_does_not_fit_opens_where_it_can_be_read_and_its_cells_ar
         assert own.posteriors()["v00", "worn"] == pytest.approx(2 / 3)
         own.choose("v01")
         cells = own.page.get_by_label(re.compile("^Probability at"))
-        assert cells.first.input_value() == "0.3333"
+        assert [cell.input_value() for cell in cells.all()] == ["0.3333", "0.6667", "1.4e-5", "1"]
+        assert float(cells.last.get_attribute("title")) == pytest.approx(1 - 1 / 70_000)
         assert cells.evaluate_all("own => own.every((cell) => cell.scrollWidth <= cell.clientWidth)")
 
 

@@ -338,7 +338,7 @@ export function mount(root, app) {
     const fixed = all.numbers.size > 0; // tables of such a network are to be read
     const rows = found.rows.map(({ row, given, p, ...law }) => el("tr", { class: edits.some(([other, own]) => other === node && own === row) ? "edited" : null },
       given.map((code, k) => el("th", { scope: "row" }, stateOf(found.parents[k], code))),
-      isNumber(node) ? el("td", {}, lawOf(law)) : p.map((value, code) => el("td", {}, el("input", { type: "number", disabled: fixed, min: 0, max: 1, step: "any", class: "tiny", title: value, value: Number(value.toPrecision(4)),
+      isNumber(node) ? el("td", {}, lawOf(law)) : p.map((value, code) => el("td", {}, el("input", { type: "number", disabled: fixed, min: 0, max: 1, step: "any", class: "tiny", title: value, value: inCell(value),
         "aria-label": t("net_cell", { row: [...given.map((own, k) => `${shortened(all.names[found.parents[k]], 20)} = ${shortened(all.states[found.parents[k]][own], 20)}`), shortened(all.states[node][code], 20)].join(", ") }),
         onchange: (event) => changed(node, row, code, event.target) })))));
     const pages = found.n_rows > found.n_shown ? el("p", { class: "actions" },
@@ -354,6 +354,7 @@ export function mount(root, app) {
   }
 
   // The regression of a number: what its parents add to it, and how far it strays.
+  const inCell = (p) => (p > 0 && p < 0.001 ? p.toExponential(1) : Number(p.toFixed(4)));
   const lawOf = ({ intercept, slopes, sd }) => [number(intercept), ...slopes.map(([parent, slope]) => [slope < 0 ? " − " : " + ", number(Math.abs(slope)), " · ", nameOf(parent, 20)]), ` ± ${number(sd, 3)}`];
 
   async function changed(node, row, code, input) {

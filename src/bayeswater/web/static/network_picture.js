@@ -61,7 +61,7 @@ export class Picture {
       this.view = { ...view, x: view.x + after.x - before.x, y: view.y + after.y - before.y };
       return this.look();
     }
-    if (this.view.scale < (this.nodes.size > FEW ? READABLE : OVERVIEW)) this.show(this.current, false, READABLE); // nobody could read it
+    if (this.view.scale < (this.nodes.size > FEW ? READABLE : OVERVIEW)) this.show(this.current); // nobody could read it
   }
 
   // The handle of a card: + and how many more it would show, or − to fold them away.
