@@ -3,7 +3,8 @@
 In SVG, parents stand above children, and in each node a bar shows the probability of every state.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from xml.sax.saxutils import escape
 
@@ -80,9 +81,10 @@ MOST_DRAWN = 60
 """Nodes up to which a cell of a notebook shows a drawing."""
 
 
-def shown_in_cell(text: str, dag: Dag) -> Safe:
+def shown_in_cell(text: str, dag: Dag, draw: Callable[[], str] | None = None) -> Safe:
     """Write the end of a cell of a notebook: a text, and below it the drawing of a graph that is not too large."""
-    return Safe(preformatted(text) + (to_svg(dag) if len(dag) <= MOST_DRAWN else ""))
+    drawing = (draw or partial(to_svg, dag))() if len(dag) <= MOST_DRAWN else ""
+    return Safe(preformatted(text) + drawing)
 
 
 def to_svg(

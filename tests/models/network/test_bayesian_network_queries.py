@@ -244,6 +244,7 @@ def test_a_drawing_shows_the_marginals_and_what_is_observed():
     assert svg.count("node observed") == 2
     assert percents(network.to_svg())[:2] == ["1.0", "99.0"]
     assert network._repr_svg_() == network.to_svg()
+    assert network._repr_html_().endswith(network.to_svg())
 
 
 def test_names_alone_are_drawn_without_bars_and_without_tables():

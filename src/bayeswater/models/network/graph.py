@@ -44,8 +44,12 @@ class GraphQuestions(ABC):
     def dag(self) -> Dag:
         """The graph."""
 
+    @abstractmethod
+    def _repr_svg_(self) -> str:
+        """Show the drawing in a notebook, with bars where they can be read and had."""
+
     def _repr_html_(self) -> str:
-        return shown_in_cell(repr(self), self.dag)
+        return shown_in_cell(repr(self), self.dag, self._repr_svg_)
 
     @property
     def names(self) -> tuple[str, ...]:
