@@ -314,7 +314,7 @@ def test_hostile_names_are_texts(tab):
 
 def test_a_network_that_does_not_fit_opens_where_it_can_be_read_and_its_cells_are_whole(tab):
     names = [f"v{i:02}" for i in range(70)]
-    tables = dict.fromkeys(names, [[1 / 3, 2 / 3], [1 / 70_000, 1 - 1 / 70_000]]) | {"v00": [1 / 3, 2 / 3]}
+    tables = {name: [[1 / 3, 2 / 3], [1 / 70_000, 1 - 1 / 70_000]] for name in names} | {"v00": [1 / 3, 2 / 3]}
     chain = BayesianNetwork(list(pairwise(names)), tables, states=dict.fromkeys(names, ("ok", "worn")))
     with Exploration([subject_of(chain, name="chain")]) as page:
         own = NetworkTab(tab(served=page), subject=0)
