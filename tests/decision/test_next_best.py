@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from bayeswater import DataError, Loss, ParameterError
+from bayeswater import DataError, Loss, ParameterError, SchemaError
 from bayeswater.decision import value_of_information
+from bayeswater.decision.next_best import costs_of_asking
 
 COSTS = [[0, 7, 1], [2, 0, 5], [1, 2, 0], [1, 1, 1]]
 
@@ -71,3 +72,14 @@ def test_arrays_that_do_not_fit_together_are_refused(arguments, error, message):
 def test_the_cost_of_asking_is_a_number():
     with pytest.raises(ParameterError, match="cost is 'dear'"):
         value_of_information([0.5, 0.5], [0.5, 0.5], np.eye(2), [[0, 1], [1, 0]], cost="dear")
+
+
+def test_what_it_costs_to_ask_is_said_by_name_or_by_place():
+    names = ["cough", "fever"]
+    assert costs_of_asking({0: 1, np.int64(1): 2.5}, names) == {"cough": 1.0, "fever": 2.5}
+    assert costs_of_asking(None, names) == {"cough": 0.0, "fever": 0.0}
+    for place in (-1, 2, True, "rash"):
+        with pytest.raises(SchemaError, match=f"costs names {place!r}, but there is no such column"):
+            costs_of_asking({place: 1}, names)
+    with pytest.raises(ParameterError, match="the cost of asking for 'fever' is 'much'; give a number"):
+        costs_of_asking({"fever": "much"}, names)

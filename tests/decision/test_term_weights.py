@@ -120,6 +120,8 @@ def test_new_classes_and_terms_are_weighed_as_the_others() -> None:
     more = found.for_classes(place, is_known).for_terms(("b", "a"))
     np.testing.assert_allclose(more.weight, [[0.5, 0.5, 0.5], [0.2, 0.4, 0.6]])
     assert more.shift.tolist() == [1.0, 0.0, -1.0]
+    before = found.for_terms(("A", "a"))
+    assert before.names == ("A", "a") and before.weight.tolist() == [[0.5, 0.5], [0.2, 0.6]]
     assert more.is_stale
     assert "refresh" in str(more)
 

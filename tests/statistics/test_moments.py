@@ -6,7 +6,7 @@ import pytest
 from bayeswater import DataError, GaussianNB, StatisticsError
 from bayeswater.data.labels import encode_labels
 from bayeswater.data.matrix import DenseMatrix
-from bayeswater.statistics.moments import LostDigits, Moments
+from bayeswater.statistics.moments import LostDigits, Moments, take_out
 from bayeswater.statistics.scatter import Scatter
 
 # The merge of two moments rounds a handful of times.
@@ -181,3 +181,15 @@ def test_moments_of_nothing_but_missing_cells_have_no_weight():
     moments = moments_of([[np.nan, 1.0], [np.nan, 2.0]], [0, 1], missing="ignore")
     assert isinstance(moments, Moments)
     assert moments.weight.tolist() == [[0, 1], [0, 1]]
+
+
+def test_a_row_is_taken_out_of_sums_of_fractions():
+    x, weight = np.array([0.5, 2.0, 7.0]), np.array([0.25, 0.125, 0.5])
+    n, mean = weight.sum(), weight @ x / weight.sum()
+    sums = np.full((3, 1), n), np.full((3, 1), mean), np.full((3, 1), weight @ (x - mean) ** 2)
+    for i, (left, own_mean, scatter) in enumerate(zip(*take_out(*sums, x[:, None], weight[:, None]), strict=True)):
+        rest = np.arange(3) != i
+        expected = np.average(x[rest], weights=weight[rest])
+        assert left[0] == weight[rest].sum()
+        assert own_mean[0] == pytest.approx(expected, rel=1e-14)
+        assert scatter[0] == pytest.approx(weight[rest] @ (x[rest] - expected) ** 2, rel=1e-13)
