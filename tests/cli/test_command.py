@@ -111,6 +111,7 @@ def test_errors_are_words_on_standard_error_and_the_code_tells_the_fault(folder,
         (["fit", "a.csv", "--traget", "x", "-o", "m.bayes"], "did you mean --target? ("),
         (["inspect", "m.bayes", "--colum", "x"], "Did you mean --column? ("),
         (["predcit"], 'Unknown command "predcit". Did you mean "predict"? (`bayeswater --help`'),
+        (["demo", "now"], "bayeswater demo has no place for 'now' ("),
         (["explain", "m.bayes", "a.csv", "--rows", "0"], 'Invalid value "0" for --rows. Must be >= 1 ('),
     ],
 )

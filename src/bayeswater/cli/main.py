@@ -16,7 +16,7 @@ from io import TextIOWrapper
 from typing import Any
 
 from cyclopts import App, CycloptsError, Parameter
-from cyclopts.exceptions import MissingArgumentError, ValidationError
+from cyclopts.exceptions import MissingArgumentError, UnusedCliTokensError, ValidationError
 
 from bayeswater.cli.standard_output import named_in_errors, stand_in_for_closed
 from bayeswater.errors import BayesError, ParameterError
@@ -228,6 +228,8 @@ def _of_usage(error: CycloptsError) -> str:
     said = str(error).partition(" Available commands")[0].rstrip(".")
     if isinstance(error, MissingArgumentError) and error.argument is not None:
         said = f"{error.keyword} needs a value" if error.keyword else f"{verb} needs {error.argument.name}"
+    elif isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        said = f"{verb} has no place for {error.unused_tokens[0]!r}"
     elif isinstance(error, ValidationError) and error.exception_message.startswith("-"):  # no file, but an option
         said = error.exception_message
         known = () if error.app is None else error.app.assemble_argument_collection()
