@@ -82,3 +82,15 @@ def test_a_network_is_shown_without_what_classifiers_import(tmp_path):
     """
     child = subprocess.run([sys.executable, "-c", dedent(code)], cwd=tmp_path, capture_output=True, text=True)
     assert child.returncode == 0, child.stderr
+
+
+@pytest.mark.parametrize("package", ["uvicorn", "starlette.applications"])
+def test_a_package_that_the_page_lacks_is_named_with_the_way_to_install_it(package, monkeypatch, capsys):
+    for name in [
+        name for name in sys.modules if name.startswith("bayeswater.web.") and name.endswith(("app", "safety"))
+    ]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    assert main(["explore", "--no-open"]) == 2
+    assert "the page needs" in (said := capsys.readouterr().err)
+    assert "pip install 'bayeswater[web]'" in said

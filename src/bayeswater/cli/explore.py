@@ -40,12 +40,9 @@ def explore(
         Language of the page; by default that of the browser.
     """
     from bayeswater.cli.terminal import say
-    from bayeswater.errors import ModelFileError, ParameterError
+    from bayeswater.errors import ModelFileError
+    from bayeswater.web.exploring import Exploration
 
-    try:
-        from bayeswater.web.exploring import Exploration
-    except ImportError as error:
-        raise ParameterError(f"the page needs {error.name}; install it with: pip install 'bayeswater[web]'") from None
     if model is not None and not Path(model).exists():
         raise ModelFileError(f"{model}: there is no such file")
     page = Exploration(port=port, lang=lang)

@@ -43,11 +43,14 @@ class Exploration:
     """A page that is being served; print it for its address, end it with `close`, show it as the end of a cell."""
 
     def __init__(self, subjects: "Sequence[Subject]" = (), *, port: int = 0, lang: str | None = None) -> None:
-        import uvicorn
+        try:
+            import uvicorn
 
-        from bayeswater.web.app import application
-        from bayeswater.web.safety import Access
-
+            from bayeswater.web.app import application
+            from bayeswater.web.safety import Access
+        except ImportError as error:
+            what = f"the page needs {error.name}; install it with: pip install 'bayeswater[web]'"
+            raise ParameterError(what) from None
         if lang is not None and lang not in LANGUAGES:
             raise ParameterError(f"lang is {lang!r}; it can be one of {list(LANGUAGES)}")
         self.subjects: tuple[Subject, ...] = ()
