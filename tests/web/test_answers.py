@@ -319,6 +319,20 @@ def test_of_one_class_there_are_no_reasons_and_all_else_is_told():
     assert told("row", "what_next", {}, subject)["decision"]["actions"] == ["only"]
 
 
+def test_amounts_are_of_the_bins_that_the_classes_are():
+    rows = pa.table({"x": [0.0, 1.0] * 4, "amount": [1.0, 9.0] * 4})
+    model = NaiveBayes().fit(rows.select(["x"]), ["up to 3", "over 3"] * 4)
+    subject = subject_of(model, rows, target="amount")
+    assert [subject.labels[code] for code in subject.truth] == ["up to 3", "over 3"] * 4
+
+
+def test_labels_of_which_none_is_a_class_are_refused():
+    model = NaiveBayes().fit([[0.0], [1.0]] * 4, ["no", "yes"] * 4)
+    with pytest.raises(SchemaError, match=r"no row has a class .* \['no', 'yes'\]: the labels are \[True, False\]"):
+        subject_of(model, [[0.0], [1.0]], [True, False])
+    assert not subject_of(model, [[0.0], [1.0]], [None, None]).has_truth
+
+
 def test_a_table_that_was_cut_says_so(monkeypatch):
     monkeypatch.setattr("bayeswater.web.classifier_subject.MOST_ROWS", 6)
     x = np.arange(8.0)[:, None]

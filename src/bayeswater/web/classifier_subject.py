@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswater.data.sources.target_rules import TargetBins
 from bayeswater.errors import BayesError, SchemaError, nearest_names
 from bayeswater.models.streaming.answering import cell_names
 from bayeswater.records import record
@@ -138,8 +139,15 @@ def classifier_subject(name: str, model: Any, rows: Any, y: Any, target: str | N
     classes = np.asarray(model.classes_).tolist()
     if y is None:
         target = _target(table, names, classes, target)
-        y = None if target is None else table.column(target).to_pylist()
-    truth = None if y is None else _codes(list(y)[: table.num_rows], classes)
+        y = None if target is None else _true_classes(table.column(target), classes)
+    labels = None if y is None else list(y)[: table.num_rows]
+    truth = None if labels is None else _codes(labels, classes)
+    if labels and truth is not None and truth.max() < 0 and any(label is not None for label in labels):
+        some = list(dict.fromkeys(label for label in labels if label is not None))[:3]
+        raise SchemaError(
+            f"no row has a class of the model, which are {classes[:5]}: the labels are {some}; give them as the model "
+            f"learned them"
+        )
     return ClassifierSubject(name, model, table.select(names), truth, target, is_cut)
 
 
@@ -174,6 +182,15 @@ def _target(table: "pa.Table", names: Sequence[str], classes: Sequence[Any], giv
 
     found = [column for column in others if holds_classes(column)]
     return found[0] if len(found) == 1 else None
+
+
+def _true_classes(column: "pa.ChunkedArray", classes: Sequence[Any]) -> list[Any]:
+    """Give the labels of a target; of amounts, the bins that the classes of the model are."""
+    from pyarrow.types import is_floating, is_integer
+
+    bins = TargetBins.of_classes(classes)
+    is_amount = is_floating(column.type) or is_integer(column.type)
+    return (bins(column) if bins is not None and is_amount else column).to_pylist()
 
 
 def _codes(y: Sequence[Any], classes: Sequence[Any]) -> Array:
