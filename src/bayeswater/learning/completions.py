@@ -30,12 +30,13 @@ PLACES_KEPT = 2**25
 MISSING_OF_A_PART = 2**12
 """Missing cells that a thread takes at a time."""
 
-FEW_MISSING = 64
-"""Missing cells up to which loops are not worth compiling, unless rounds are many."""
+FEW_MISSING, FEW_PLACES = 2**12, 2**20
+"""Missing cells of a table, and places that were answered for in this process, each as often as it was, up to which
+plain Python does: it takes a second for so many, and the loops take two to be compiled."""
 
-MANY_ROUNDS = 32
-"""Times that so few cells are answered for before loops are compiled: a hidden variable takes thousands, and cells of
-equal rows are drawn one by one."""
+
+PLACES_OF_A_DRAW = 8
+"""Places that take as long as one cell that is drawn."""
 
 
 class Completions:
@@ -47,6 +48,9 @@ class Completions:
     parents, cards : the network's
     weight : (n_rows,)
     """
+
+    n_places = 0
+    """Places that were answered for in this process."""
 
     def __init__(self, codes: Array, parents: Sequence[tuple[int, ...]], cards: Sequence[int], weight: Array) -> None:
         self._families = Families.of(parents, cards)
@@ -62,7 +66,6 @@ class Completions:
         self._copied = rows[np.argsort(kind, kind="stable")]
         self._copied_start = starts_of(np.bincount(kind, minlength=len(first)))
         self._n_missing = (self._codes >= self._families.cards).sum(axis=1)
-        self._n_answered = 0
         missing = np.cumsum(self._n_missing)
         ends = np.flatnonzero(np.diff(missing // MISSING_OF_A_PART, append=inf)) + 1
         self._parts = list(pairwise([0, *ends.tolist()]))
@@ -74,7 +77,6 @@ class Completions:
 
         Of these only the families without a missing cell are counted.
         """
-        self._n_answered += int(self._n_missing.sum())
         table, seen = self._table_of(factors), self._known > 0
         if not table[seen].all():
             raise impossible_rows()
@@ -98,7 +100,8 @@ class Completions:
     def draw(self, factors: Factors, copies: Array, rng: np.random.Generator) -> Array:
         """Draw missing cells into copies (n_variables, n_copies, n_rows), but for rows that are left to others."""
         table, state = self._table_of(factors), np.full(len(self._codes), TOO_SMALL, dtype=np.uint8)
-        self._n_answered += int(self._n_missing @ np.diff(self._copied_start)) * copies.shape[1]
+        n_drawn = int(self._n_missing @ np.diff(self._copied_start)) * copies.shape[1]
+        Completions.n_places += PLACES_OF_A_DRAW * n_drawn
         for part in self._parts:
             for rows, steps in self._laid_out(part):
                 copied_start = self._copied_start[rows.start : rows.stop + 1]
@@ -109,7 +112,7 @@ class Completions:
 
     @property
     def _use_loop(self) -> bool:
-        return bool(max(self._n_missing.sum(), self._n_answered / MANY_ROUNDS) > FEW_MISSING)
+        return bool(self._n_missing.sum() > FEW_MISSING or Completions.n_places > FEW_PLACES)
 
     def _table_of(self, factors: Factors) -> Array:
         return factors.families.probabilities[: len(self._known)]
@@ -122,16 +125,16 @@ class Completions:
 
     def _laid_out(self, part: tuple[int, int]) -> list[tuple[slice, RowSteps]]:
         """Give the steps of some rows; a row that takes too many places has none."""
-        if part in self._kept:
-            return self._kept[part]
         begin, end = part
-        laid_out = []
+        laid_out = self._kept.get(part, [])
+        begin = end if laid_out else begin
         while begin < end:
             steps = lay_out(self._families, self._codes, begin, end, PLACES_OF_A_ROW, use_loop=self._use_loop)
             laid_out.append((slice(begin, begin + steps.n_rows), steps))
             begin += max(1, steps.n_rows)
         n_places = sum(steps.place.size for _, steps in laid_out)
-        if self._n_kept + n_places <= PLACES_KEPT:
+        Completions.n_places += n_places
+        if part not in self._kept and self._n_kept + n_places <= PLACES_KEPT:
             self._n_kept += n_places
             self._kept[part] = laid_out
         return laid_out
