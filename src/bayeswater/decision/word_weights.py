@@ -293,7 +293,7 @@ class _HeldOut:
 
     reading: WordReading
     scaled: csr_array  # rows to learn from
-    judged: csr_array  # the same, without words that are new to the machine of the other folds
+    validating: csr_array  # the same, without words that are new to the machine of the other folds
     machines: tuple[Machine, ...]
     scores: Array
     codes: Array  # (n_rows,)
@@ -316,7 +316,7 @@ class _HeldOut:
             out = rows.fold == fold
             others, own = np.flatnonzero(~out), np.flatnonzero(out)
             machine = Machine.fit(self.scaled[others], rows.codes[others], rows.weight[others], ratios[fold])
-            scores[own] = machine.scores(self.judged[own], ratios[fold])
+            scores[own] = machine.scores(self.validating[own], ratios[fold])
             weight[own] = rows.weight[own]
             machines.append(machine)
         return replace(self, machines=tuple(machines), scores=scores, weight=weight)
@@ -330,7 +330,7 @@ class _HeldOut:
         alike = np.zeros_like(self.scores)
         for fold, machine in enumerate(self.machines):
             own = np.flatnonzero(rows.fold == fold)
-            alike[own] = machine.drawn(0.0, size).scores(self.judged[own], ratios[fold])
+            alike[own] = machine.drawn(0.0, size).scores(self.validating[own], ratios[fold])
         drawn = {share: replace(self, scores=share * self.scores + (1 - share) * alike) for share in SHARES}
         share = min(SHARES, key=lambda share: drawn[share].log_loss)
         machines = tuple(machine.drawn(share, size) for machine in self.machines)

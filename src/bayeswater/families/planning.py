@@ -98,14 +98,14 @@ def plan_columns(
 ) -> ColumnPlan:
     """Plan the columns of a table, by the family of numbers, and the words of texts, that nothing is said about."""
     # Kinds that take all rows to tell are found on our threads, before columns are looked at one after the other.
-    judged = [
+    looked_at = [
         name
         for name in raw.names
         if not isinstance(raw.columns[name], SparseMatrix) and given.get(name, NOTHING_SAID).family != IGNORED
     ]
-    together = worth_compiling(raw.n_rows * len(judged))
-    found = ordered_map(lambda name: _kind(name, raw, given.get(name, NOTHING_SAID)), judged) if together else ()
-    kinds = dict(zip(judged, found, strict=False))
+    together = worth_compiling(raw.n_rows * len(looked_at))
+    found = ordered_map(lambda name: _kind(name, raw, given.get(name, NOTHING_SAID)), looked_at) if together else ()
+    kinds = dict(zip(looked_at, found, strict=False))
     columns: list[Column] = []
     for name in raw.names:
         columns += _planned(name, raw, given, numeric, words, kinds.get(name))
