@@ -139,3 +139,11 @@ def test_too_few_rows_have_one_temperature() -> None:
     assert found.before is None
     none = TermWeights.fit(rows(4).take(np.arange(0)), PRIOR, tuple("abcd"))
     assert (none.weight == 1).all()
+
+
+def test_a_row_with_more_cells_than_usual_has_the_shifts_of_a_usual_one() -> None:
+    found = TermWeights(("a",), np.ones((1, 2)), np.array([1.0, -1.0]), np.log([0.5, 0.5]), 3.0, 2.0)
+    none, fewer, usual, more = found.shifts(np.array([1, 2, 3, 30])).tolist()
+    assert none == [0.0, 0.0]
+    assert 0 < fewer[0] < 1
+    assert usual == more == [1.0, -1.0]

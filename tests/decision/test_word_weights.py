@@ -78,6 +78,8 @@ def test_held_out_rows_are_told_apart_and_weights_say_so(rows: TextRows) -> None
         "learns them again"
     )
     assert "held-out" not in str(replace(found, log_loss=None))
+    n_machines = 1 if len(found.shift) == 2 else 3
+    assert found.n_parameters == n_machines * (12 + 1) + len(found.shift)  # shifts are free but for one; and a slope
 
 
 def test_what_a_text_says_is_the_sum_over_its_words(rows: TextRows) -> None:

@@ -54,9 +54,9 @@ CARDS = (3, 2, 4)
 
 @pytest.fixture
 def codes() -> np.ndarray:
-    """Codes of which some are missing: equal to the number of states."""
+    """Codes of which some are missing, equal to the number of states, and some unseen, beyond it."""
     rng = np.random.default_rng(0)
-    return np.stack([rng.integers(0, n + 1, 5000) for n in CARDS]).astype(np.uint8)
+    return np.stack([rng.integers(0, n + 2, 5000) for n in CARDS]).astype(np.uint8)
 
 
 def by_hand(codes, members, weight=None) -> np.ndarray:

@@ -67,6 +67,7 @@ def test_triples_that_do_not_add_up_are_refused():
     message = r"the triples of columns \['x0', 'x1', 'x2'\] do not add up to the counts of their pairs"
     refused(message, changed_at(triples, 0, triples[0] + 1))
     refused("triples has shape", triples[1:])
+    refused("triples has shape", np.concatenate([triples, triples[:1]]))
     refused("triples has shape.*of float64", triples.astype(np.float64))
 
 
@@ -89,9 +90,13 @@ def test_families_out_of_order_are_refused():
         ("start does not cut", {"start": changed_at(start, 1, 0)}),
         ("start does not cut", {"start": changed_at(start, -1, len(count) + 1)}),
         ("start does not cut", {"start": start[:-1]}),
+        ("start does not cut", {"start": np.insert(start, -1, start[-1] - 1)}),
         ("cell has shape", {"cell": cell[:, :1]}),
+        ("cell has shape", {"cell": np.hstack([cell, cell[:, :1]])}),
         ("cell has shape.*of float64", {"cell": cell.astype(np.float64)}),
         ("count has shape", {"count": count[:, :1]}),
+        ("count has shape", {"count": np.hstack([count, count[:, :1]])}),
+        ("squared has shape", {"squared": np.append(counts.squared, counts.squared[:1])}),
         ("count has shape.*of float64", {"count": count.astype(np.float64)}),
         ("there are parents of 3 columns", {"parents": counts.parents[:3]}),
     ]:
