@@ -116,11 +116,13 @@ def test_rows_alone_in_their_class_are_left_out_and_counted():
     X, y = np.vstack([X, X[:2]]), np.append(y, [7, 9])
     model = Calibrated(CategoricalNB(), method="temperature").fit(X, y)
     assert (model.calibration_.n_used, model.calibration_.n_left_out) == (60, 2)
-    assert "left out: 2 rows" in str(model.calibration_)
+    assert "left out: 2 rows that would leave no row of their class to learn from" in str(model.calibration_)
     assert model.predict_proba(X).shape == (62, 5)
     # A row of weight 2 is two rows: one of them stays.
     weight = np.append(np.ones(60), [2, 1])
-    assert Calibrated(CategoricalNB()).fit(X, y, sample_weight=weight).calibration_.n_left_out == 1
+    heavier = Calibrated(CategoricalNB()).fit(X, y, sample_weight=weight)
+    assert heavier.calibration_.n_left_out == 1
+    assert "left out: 1 row that would leave no row of its class to learn from" in str(heavier.calibration_)
 
 
 def test_where_every_row_is_alone_a_warning_says_that_probabilities_stay():

@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose
 
 from bayeswater import DataError, Loss, ParameterError, SchemaError
 from bayeswater.decision import value_of_information
-from bayeswater.decision.next_best import costs_of_asking
+from bayeswater.decision.next_best import InformationValue, NextBest, Question, costs_of_asking
+from bayeswater.markup import bar
 
 COSTS = [[0, 7, 1], [2, 0, 5], [1, 2, 0], [1, 1, 1]]
 
@@ -83,3 +84,12 @@ def test_what_it_costs_to_ask_is_said_by_name_or_by_place():
             costs_of_asking({place: 1}, names)
     with pytest.raises(ParameterError, match="the cost of asking for 'fever' is 'much'; give a number"):
         costs_of_asking({"fever": "much"}, names)
+
+
+def test_facts_are_shown_to_a_notebook_in_their_order_with_bars_of_their_worth():
+    questions = [Question(f"<{i}>", InformationValue(1.0, risk, 0.1)) for i, risk in enumerate((0.2, 0.6, 1.0))]
+    html = NextBest(1.0, tuple(questions), {"age": "it is known"})._repr_html_()
+    places = [html.index(part) for part in ("&lt;0&gt;", "&lt;1&gt;", "&lt;2&gt;", "it is known")]
+    assert places == sorted(places)
+    assert bar(1.0) in html and bar(0.5) in html and bar(0.0) in html
+    assert "it is known" in NextBest(1.0, (), {"age": "it is known"})._repr_html_()
