@@ -98,8 +98,12 @@ def order_of_masks(
     masks = dict(masks)
 
     def rank(v: int) -> tuple[float, float, int]:
-        around, fill, weight = masks[v], 0, float(cards[v])
-        for u in bits_of(around):
+        rest = around = masks[v]
+        fill, weight = 0, float(cards[v])
+        while rest:
+            lowest = rest & -rest
+            rest ^= lowest
+            u = lowest.bit_length() - 1
             fill += (around & ~masks[u]).bit_count() - 1  # a neighbour is no neighbour of itself
             weight *= cards[u]
         return (fill // 2, weight, v) if rule == MIN_FILL else (weight, fill // 2, v)

@@ -9,6 +9,7 @@ from tests.inference.exact.small_networks import chain, random_network, star
 
 from bayeswater import limits
 from bayeswater.errors import ImpossibleEvidence, ParameterError, ResourceLimitError
+from bayeswater.inference.exact import elimination
 from bayeswater.inference.exact.elimination import MOST_ASKED, forecast_query, log_evidence, query
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.junction_tree import compile
@@ -88,6 +89,7 @@ def test_a_question_to_a_small_network_compiles_nothing():
     code = """
 import sys
 import numpy as np
+from bayeswater.inference.exact import elimination
 from bayeswater.inference.exact.elimination import query
 from bayeswater.inference.exact.factors import Factors
 from bayeswater.inference.exact.log_passes import most_probable_explanation
@@ -187,3 +189,16 @@ def test_few_questions_are_remembered():
     for v in range(1, 60):
         query(factors, [0], {v: 0})
     assert len(factors.asked) <= MOST_ASKED
+
+
+def test_what_is_kept_of_a_question_that_comes_again_has_little_room(monkeypatch):
+    factors = chain(60)
+    sizes = []
+    for room in (0, 30, elimination.MOST_KEPT):
+        monkeypatch.setattr(elimination, "MOST_KEPT", room)
+        factors.asked.clear()
+        for state in (0, 1, 0):
+            asked = elimination.prepare(factors, [20], {59: state})
+            asked.answer()
+        sizes.append(sum(table.values.size for table, _ in asked.kept.values()))
+    assert sizes[0] == 0 < sizes[1] <= 30 < sizes[2]

@@ -9,7 +9,7 @@ question is answered once more in logarithms.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from math import log
 from typing import NamedTuple
 
@@ -74,22 +74,33 @@ def query(
     return prepare(network, targets, evidence, soft).answer()
 
 
+_Step = tuple[list[int], Scope]
+"""A product that is summed over all but a scope: of tables by their number, and behind them results of steps."""
+
+
 @record
 class Prepared:
-    """A question whose order of elimination is found: what it will take, and the answer."""
+    """A question whose order of elimination is found: what it will take, and the answer.
+
+    Results of steps in which no table shows what was observed are `kept`, once it `comes_again`.
+    """
 
     question: _Question
     targets: Scope
-    order: list[int]
+    steps: list[_Step]
     forecast: Forecast
+    kept: "dict[int, tuple[_ScopedTable, float]]" = field(default_factory=dict)
+    comes_again: bool = False
 
     def answer(self) -> Array:
         """P(targets | evidence), one axis for each target."""
         self.forecast.require_room()
         try:
-            table, _ = _eliminate(self.question, self.order, logarithmic=False)
+            table, _ = _eliminate(
+                self.question, self.steps, self.kept, MOST_KEPT if self.comes_again and not self.kept else 0
+            )
         except _TooSmall:
-            table, _ = _eliminate(self.question, self.order, logarithmic=True)
+            table, _ = _eliminate(self.question, self.steps)
         return _with_observed(self.question.factors, table / table.sum(), self.targets, self.question.evidence)
 
 
@@ -105,10 +116,10 @@ def prepare(
     factors.require_known(targets, evidence)
     key = tuple(targets), frozenset(evidence)
     if not soft and (known := factors.asked.get(key)) is not None:
-        return replace(known, question=_asked_again(known.question, evidence))
+        return replace(known, question=_asked_again(known.question, evidence), comes_again=True)
     question = _ask(factors, targets, evidence, soft or {}, keep_all=False)
-    order, cells = _order(question)
-    prepared = Prepared(question, tuple(targets), order, of_elimination(cells))
+    steps, cells = _steps(question)
+    prepared = Prepared(question, tuple(targets), steps, of_elimination(cells))
     if not soft:
         if len(factors.asked) >= MOST_ASKED:
             factors.asked.clear()
@@ -149,12 +160,12 @@ def log_evidence(
     factors.require_known((), evidence)
     try:
         question = _ask(factors, (), evidence, soft or {}, keep_all=True)
-        order, cells = _order(question)
+        steps, cells = _steps(question)
         of_elimination(cells).require_room()
         try:
-            _, log_total = _eliminate(question, order, logarithmic=False)
+            _, log_total = _eliminate(question, steps, {})
         except _TooSmall:
-            _, log_total = _eliminate(question, order, logarithmic=True)
+            _, log_total = _eliminate(question, steps)
     except ImpossibleEvidence:
         return -np.inf
     return log_total
@@ -164,7 +175,7 @@ def forecast_query(network: NetworkLike, targets: Sequence[int], observed: Seque
     """What one question would cost, for evidence on these variables."""
     factors = Factors.of(network)
     question = _ask(factors, targets, dict.fromkeys(observed, 0), {}, keep_all=False, check=False)
-    return of_elimination(_order(question)[1])
+    return of_elimination(_steps(question)[1])
 
 
 def _ask(
@@ -246,15 +257,31 @@ def _without_parts_cut_off(question: _Question, check: bool) -> _Question:
     return replace(question, tables=tables, masks=masks)
 
 
-def _order(question: _Question) -> tuple[list[int], list[float]]:
-    """Variables to sum out, and the cells of each step, that of the targets last."""
+def _steps(question: _Question) -> tuple[list[_Step], list[float]]:
+    """Steps that sum out one variable each, and one that leaves the targets; and the cells of each."""
     cards = question.factors.cards
     order, _, cells = order_of_masks(question.masks, cards, MIN_FILL, question.targets)
     if sum(cells) > MANY_CELLS:  # worth the time of a second opinion
         other, _, other_cells = order_of_masks(question.masks, cards, MIN_WEIGHT, question.targets)
         if sum(other_cells) < sum(cells):
             order, cells = other, other_cells
-    return order, [*cells, _states(question.factors, question.targets)]
+    targets = question.targets
+    turn = {v: i for i, v in enumerate((*order, *targets))}.__getitem__
+    waiting: list[list[int]] = [[] for _ in range(len(order) + len(targets))]
+    scopes = [table.scope for table in question.tables]
+    for number, scope in enumerate(scopes):
+        waiting[min(map(turn, scope))].append(number)
+    steps: list[_Step] = []
+    for i, v in enumerate(order):
+        around = set().union(*[scopes[number] for number in waiting[i]])
+        around.discard(v)
+        scope = tuple(around)
+        if scope:  # a part without targets ends in a single number, which is 1 after the division
+            waiting[min(map(turn, scope))].append(len(scopes))
+        steps.append((waiting[i], scope))
+        scopes.append(scope)
+    steps.append(([number for own in waiting[len(order) :] for number in own], targets))
+    return steps, [*cells, _states(question.factors, targets)]
 
 
 MANY_CELLS = 200_000
@@ -267,41 +294,43 @@ def _states(factors: Factors, variables: Sequence[int]) -> float:
     return product
 
 
-def _eliminate(question: _Question, order: list[int], *, logarithmic: bool) -> tuple[Array, float]:
-    """Table over the free targets, up to a factor, and the logarithm of the sum of everything."""
-    factors = question.factors
+def _eliminate(
+    question: _Question, steps: list[_Step], kept: "dict[int, tuple[_ScopedTable, float]] | None" = None, room: int = 0
+) -> tuple[Array, float]:
+    """Table over the free targets, up to a factor, and the logarithm of the sum of everything.
+
+    In logarithms, unless it is said where results are `kept` that evidence does not change, as far as there is room.
+    """
+    factors, found = question.factors, list(question.tables)
     log_scale = sum(log(number) for number in question.numbers)
-    bucket: dict[int, list[_ScopedTable]] = {v: [] for v in (*order, *question.targets)}
-    turn = {v: i for i, v in enumerate((*order, *question.targets))}
-    for table in question.tables:
-        if logarithmic:
-            with np.errstate(divide="ignore"):
-                table = _ScopedTable(table.scope, np.log(table.values), table.least)
-        bucket[min(table.scope, key=turn.__getitem__)].append(table)
-    combine = _log_product if logarithmic else _product
-    for v in order:
-        tables = bucket.pop(v)
-        around = set().union(*[table.scope for table in tables])
-        around.discard(v)
-        scope = tuple(around)
-        table, log_top = combine(tables, scope)
+    if kept is None:
+        with np.errstate(divide="ignore"):
+            found = [table._replace(values=np.log(table.values)) for table in found]
+    whole = {i for i, one in enumerate(found) if room and len(one.scope) == len(factors.scopes[one.family])}
+    for i, (numbers, scope) in enumerate(steps):
+        if not numbers:  # no target is free
+            return np.ones([factors.cards[v] for v in scope]), log_scale
+        result = kept.get(i) if kept else None
+        if result is None:
+            tables = [found[number] for number in numbers]
+            result = _log_product(tables, scope) if kept is None else _product(tables, scope)
+            if kept is not None and whole.issuperset(numbers) and result[0].values.size <= room:
+                whole.add(len(found))
+                kept[i], room = result, room - result[0].values.size
+        table, log_top = result
         if log_top == -np.inf:
             raise _impossible(question.evidence)
         log_scale += log_top
-        if scope:
-            bucket[min(scope, key=turn.__getitem__)].append(table)
-        # A part without targets ends in a single number, which is 1 after the division.
-    rest = [table for v in question.targets for table in bucket[v]]
-    if rest:
-        table, log_top = combine(rest, question.targets)
-        if log_top == -np.inf:
-            raise _impossible(question.evidence)
-        values = np.exp(table.values) if logarithmic else table.values
-        total = float(values.sum())
-        if total == 0:
-            raise _impossible(question.evidence)
-        return values, log_scale + log_top + log(total)
-    return np.ones([factors.cards[v] for v in question.targets]), log_scale
+        found.append(table)
+    values = np.exp(table.values) if kept is None else table.values
+    total = float(values.sum())
+    if total == 0:
+        raise _impossible(question.evidence)
+    return values, log_scale + log(total)
+
+
+MOST_KEPT = 2**17
+"""Entries of all results of a question that are kept: a megabyte."""
 
 
 def _product(tables: Sequence[_ScopedTable], scope: Scope) -> tuple[_ScopedTable, float]:
