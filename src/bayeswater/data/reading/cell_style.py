@@ -4,9 +4,10 @@ Blanks around a cell are no part of it. Missing are the blank cell and the `mark
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from bayeswater.typing import Array
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from bayeswater.data.reading.number_style import Seen
+Found = TypeVar("Found")
 
 USUAL_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
 
@@ -230,6 +231,26 @@ def half_width(strings: "pa.Array") -> "pa.Array":
 def bytes_in(strings: "pa.Array") -> bytes:
     """Give the bytes of strings, and perhaps of others beside them: to look there takes less time than in each."""
     return memoryview(strings.buffers()[-1] or b"").tobytes()
+
+
+class Seen:
+    """Strings, and what several styles ask of them, found once."""
+
+    def __init__(self, strings: "pa.Array") -> None:
+        self.strings = strings
+        self._found: dict[Any, Any] = {}
+
+    def once(self, find: "Callable[[pa.Array], Found]") -> "Found":
+        """Give what a function finds in the strings."""
+        if find not in self._found:
+            self._found[find] = find(self.strings)
+        return cast("Found", self._found[find])
+
+    def matching(self, pattern: str) -> Array:
+        """Say which strings match a pattern (n_strings,)."""
+        if pattern not in self._found:
+            self._found[pattern] = matching(self.strings, pattern)
+        return cast(Array, self._found[pattern])
 
 
 def matching(strings: "pa.Array", pattern: str) -> Array:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeswater.data.reading.cell_style import CellStyle, by_distinct, bytes_in
+from bayeswater.data.reading.cell_style import CellStyle, Seen, by_distinct, bytes_in
 from bayeswater.data.reading.written_dates import (
     CLOCK,
     HALF_OF_DAY,
@@ -28,7 +28,6 @@ from bayeswater.typing import Array
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from bayeswater.data.reading.number_style import Seen
 
 MOST_KNOWN = 2**14
 """Moments without their clocks that a style remembers, some forty years."""

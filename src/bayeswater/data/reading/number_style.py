@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeswater.data.reading.cell_style import NARROW_UNITS, CellStyle, bytes_in, matching
+from bayeswater.data.reading.cell_style import NARROW_UNITS, CellStyle, Seen, bytes_in
 from bayeswater.data.reading.written_dates import bytes_of
 from bayeswater.kernels.compiling import worth_compiling
 from bayeswater.kernels.text_bytes import translate_bytes
@@ -82,12 +82,13 @@ class NumberStyle(CellStyle):
         """Look at what is no part of a number."""
         return re.sub(OF_NUMBER, "", shape) in ("", *MONEY, *SHARES, *NARROW_UNITS)
 
-    def fits(self, seen: "Seen") -> Array:
+    def fits(self, seen: Seen) -> Array:
         """Match numbers with the units that there are, and the marks: a pattern of all takes long to compile."""
-        there = [NARROW_UNITS.get(unit, unit) for unit in seen.units.dictionary.to_pylist()]
+        there = [NARROW_UNITS.get(unit, unit) for unit in seen.once(units_beside).dictionary.to_pylist()]
+        marks = seen.once(marks_within)
         known = sorted({*MONEY, *SHARES}.intersection(there), key=len, reverse=True)
-        decimal = self.decimal if self.decimal in seen.marks else next((m for m in ".," if m not in seen.marks), "")
-        thousands = self.thousands if self.thousands in seen.marks else ""
+        decimal = self.decimal if self.decimal in marks else next((m for m in ".," if m not in marks), "")
+        thousands = self.thousands if self.thousands in marks else ""
         pattern = number_pattern(decimal or self.decimal, thousands, "|".join(map(unit_pattern, known)))
         return seen.matching(pattern)
 
@@ -155,29 +156,10 @@ def number_pattern(decimal: str, thousands: str, unit: str, *, needs_unit: bool 
     return rf"^(?:{signed}|{before}\({before}{body}{behind}\)|{before}{body}-{behind}{nothing})$"
 
 
-class Seen:
-    """Strings, and what several styles ask of them, found once."""
-
-    def __init__(self, strings: "pa.Array") -> None:
-        self.strings = strings
-        self._matching: dict[str, Array] = {}
-
-    @cached_property
-    def units(self) -> "pa.DictionaryArray":
-        """What stands beside the numbers."""
-        return units_beside(self.strings)
-
-    @cached_property
-    def marks(self) -> frozenset[str]:
-        """The marks within numbers that there are, by the character that stands for all like it."""
-        text = bytes_in(self.strings)
-        return frozenset(mark for mark, own in GAPS.items() if any(one.encode() in text for one in own.strip("[]\\")))
-
-    def matching(self, pattern: str) -> Array:
-        """Say which strings match a pattern (n_strings,)."""
-        if pattern not in self._matching:
-            self._matching[pattern] = matching(self.strings, pattern)
-        return self._matching[pattern]
+def marks_within(strings: "pa.Array") -> frozenset[str]:
+    """Give the marks within numbers that there are, by the character that stands for all like it."""
+    text = bytes_in(strings)
+    return frozenset(mark for mark, own in GAPS.items() if any(one.encode() in text for one in own.strip("[]\\")))
 
 
 def units_beside(strings: "pa.Array") -> "pa.DictionaryArray":

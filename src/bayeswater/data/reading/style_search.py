@@ -33,13 +33,14 @@ from bayeswater.data.reading.cell_style import (
     NARROW_UNITS,
     CellStyle,
     PlainStyle,
+    Seen,
     half_width,
     holds_strings,
     matching,
 )
 from bayeswater.data.reading.date_formats import formats_of
 from bayeswater.data.reading.date_style import ClockStyle, DateStyle
-from bayeswater.data.reading.number_style import BLANK, MONEY, SHARES, NumberStyle, Seen
+from bayeswater.data.reading.number_style import BLANK, MONEY, SHARES, NumberStyle, units_beside
 from bayeswater.data.reading.truth_style import TRUTHS, TruthStyle
 from bayeswater.data.reading.written_as import NOTHING_WRITTEN, NUMBERS, WrittenAs
 from bayeswater.data.reading.written_dates import (
@@ -237,7 +238,7 @@ class StyleSearch:
             self._words.update(dict(zip(strings.slice(0, 4 * SHOWN).to_pylist(), times.tolist(), strict=False)))
             self._may_be_truths = len(self._words) < 4 * SHOWN
         if _of(NumberStyle, self._tried):
-            units = seen.units
+            units = seen.once(units_beside)
             if self.are_codes:
                 self._n_plain += int(times[matching(strings, PLAIN)].sum())
             self._lengths |= set(pc.utf8_length(strings).unique().to_pylist()[:SHOWN])
