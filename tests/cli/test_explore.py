@@ -30,7 +30,7 @@ def test_a_model_and_its_rows_are_served_until_control_c(tmp_path):
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
     )
     address = process.stdout.readline().strip()
-    with httpx.Client(follow_redirects=True, timeout=60) as browser:
+    with httpx.Client(follow_redirects=True, timeout=300) as browser:
         assert "<main" in browser.get(address).text
         base = address.partition("/?")[0]
         told = browser.get(f"{base}/api/subjects").json()
@@ -41,7 +41,7 @@ def test_a_model_and_its_rows_are_served_until_control_c(tmp_path):
     assert subject["views"] == ["row", "learned", "decisions", "rows", "compare"]
     assert begun["state"] == "running"  # what is worked out holds nobody up
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 0 and errors.endswith("ended\n") and "Traceback" not in errors
 
 
