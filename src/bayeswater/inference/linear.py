@@ -26,7 +26,7 @@ from scipy import sparse
 from bayeswater.data.matrix import SparseMatrix, column_name
 from bayeswater.errors import DataError, ParameterError
 from bayeswater.inference.formula import Lookup
-from bayeswater.kernels.category_tables import sum_of_states
+from bayeswater.kernels.category_tables import sum_of_states, sums_of_pairs
 from bayeswater.kernels.class_scores import add_to_rows
 from bayeswater.kernels.feature_sums import dense_times_weights, sparse_times_weights
 from bayeswater.records import record
@@ -55,7 +55,15 @@ class CategoryJoint:
 
     def likelihood(self, block: Array, use_loop: bool) -> Array:
         """Log-likelihoods, without the prior."""
-        return sum_of_states(block, self.n_states, self.start, self.log_likelihood, use_loop=use_loop)
+        pairs = self._of_pairs
+        return sum_of_states(block, self.n_states, self.start, self.log_likelihood, use_loop=use_loop, of_pairs=pairs)
+
+    def _of_pairs(self) -> Array:
+        return self._pairs
+
+    @cached_property
+    def _pairs(self) -> Array:
+        return sums_of_pairs(self.start, self.log_likelihood)
 
     def formula(self, j: int, *, missing_is_state: bool) -> Lookup:
         """Give the table of one column as plain data."""

@@ -26,10 +26,13 @@ own_reasons(
     }
 )
 
-SCORING_ROWS = 8_192
-"""Rows scored at a time: the scores of a few classes stay in cache while they are normalised."""
+SCORING_ROWS = 8_000
+"""Rows scored at a time: the scores of a few classes stay in cache while they are normalised.
 
-SCORING_CELLS = 131_072
+It is no power of two, or else all classes of a row would want the same few lines of the cache.
+"""
+
+SCORING_CELLS = 128_000
 """Scores at a time of a table of many classes, if it is scored in blocks at all: putting them together costs a copy."""
 
 SHARED_FROM_TERMS = 2**23

@@ -10,6 +10,7 @@ table; a code beyond them means the last. Four columns go together, (a + b) + (c
 they give the same bits. Where rows are many and states few, a + b and c + d are looked up in a table of their own.
 """
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -107,8 +108,28 @@ PLACED_ROWS = 256
 """Rows of which a loop finds the places of entries before it adds any: column by column, as codes may be stored."""
 
 
-def sum_of_states(codes: Array, n_states: Array, start: Array, log_likelihood: Array, *, use_loop: bool) -> Array:
-    """Sum one block of rows: (n_rows, n_classes)."""
+def sums_of_pairs(start: Array, log_likelihood: Array) -> Array:
+    """Add up the entries of every two columns that go together: (n_entries, n_classes).
+
+    >>> sums_of_pairs(np.array([0, 1, 3, 4, 5]), np.arange(5.0)[:, None])[:, 0]
+    array([1., 2., 7.])
+    """
+    in_fours = (len(start) - 1) // 4 * 4
+    tables = [log_likelihood[begin:end] for begin, end in pairwise(start[: in_fours + 1].tolist())]
+    sums = [(a[:, None] + b).reshape(-1, a.shape[1]) for a, b in zip(tables[0::2], tables[1::2], strict=True)]
+    return np.concatenate([log_likelihood[:0], *sums])
+
+
+def sum_of_states(
+    codes: Array,
+    n_states: Array,
+    start: Array,
+    log_likelihood: Array,
+    *,
+    use_loop: bool,
+    of_pairs: Callable[[], Array] | None = None,
+) -> Array:
+    """Sum one block of rows: (n_rows, n_classes). Who has many blocks remembers the sums `of_pairs`."""
     n_rows, n_columns = codes.shape
     joint = np.zeros((n_rows, log_likelihood.shape[1]))
     in_fours = n_columns - n_columns % 4
@@ -118,12 +139,11 @@ def sum_of_states(codes: Array, n_states: Array, start: Array, log_likelihood: A
     arguments: tuple[Array, ...] = (codes, n_states.astype(np.uint64), start.astype(np.uint64), log_likelihood, joint)
     loop: Kernel = _sum_of_states_loop
     if in_pairs:
-        tables = [log_likelihood[begin:end] for begin, end in pairwise(start[: in_fours + 1].tolist())]
-        sums = [(a[:, None] + b).reshape(-1, a.shape[1]) for a, b in zip(tables[0::2], tables[1::2], strict=True)]
-        of_pairs, first_of_pair = np.concatenate([log_likelihood[:0], *sums]), (np.cumsum(size) - size)[:, None]
-        if of_pairs.nbytes <= BYTES_OF_PAIRS:
+        sums = sums_of_pairs(start, log_likelihood) if of_pairs is None else of_pairs()
+        first_of_pair = (np.cumsum(size) - size)[:, None]
+        if sums.nbytes <= BYTES_OF_PAIRS:
             place = np.empty((PLACED_ROWS, len(size)), dtype=np.uint64)
-            loop, arguments = _sum_of_pairs_loop, (*arguments, of_pairs, first_of_pair.ravel().astype(np.uint64), place)
+            loop, arguments = _sum_of_pairs_loop, (*arguments, sums, first_of_pair.ravel().astype(np.uint64), place)
     if loop.serves(codes.size, *arguments, use_loop=use_loop):
         loop(*arguments)
         return joint
@@ -132,7 +152,7 @@ def sum_of_states(codes: Array, n_states: Array, start: Array, log_likelihood: A
         if in_pairs:
             pair = code[0:in_fours:2] * width[1:in_fours:2]
             pair += code[1:in_fours:2]
-            term = of_pairs.take(pair + first_of_pair, axis=0)  # (n_pairs, n_rows, n_classes)
+            term = sums.take(pair + first_of_pair, axis=0)  # (n_pairs, n_rows, n_classes)
         else:
             term = log_likelihood.take(code[:in_fours] + first[:in_fours], axis=0)
             term = term[0::2] + term[1::2]
