@@ -116,3 +116,10 @@ def test_of_a_long_cycle_both_ends_are_named():
     ) as told:
         Dag.from_edges((f"x{i}", f"x{(i + 1) % n}") for i in range(n))
     assert len(str(told.value)) < 300
+
+
+def test_a_graph_is_printed_as_it_is_read():
+    dag = Dag.from_edges([("lung cancer", "b"), ("a", "b")], nodes=["c", "->"])
+    assert str(dag).splitlines() == ['"lung cancer" -> b', "a -> b", "c", '"->"']
+    again = Dag.parse(str(dag))
+    assert set(again.edges()) == set(dag.edges()) and set(again.names) == set(dag.names)

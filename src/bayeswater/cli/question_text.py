@@ -81,7 +81,7 @@ def read_question(text: str) -> ProbabilityQuestion:
                    ^
     """
     reader = _Reader(text)
-    begin = "a question begins with P("
+    begin = "a question begins with P(, MPE( or MAP(, as in P(a, b | c=yes)"
     if reader.word(begin).text != "P":
         raise error_at(text, 0, begin)
     reader.take("(", begin)

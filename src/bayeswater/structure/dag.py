@@ -174,6 +174,18 @@ class Dag:
         edges = list(self.edges())
         return write_frame({"parent": [a for a, _ in edges], "child": [b for _, b in edges]}, library)
 
+    def __str__(self) -> str:
+        """Write a line for each edge, and one for each node without any, as `parse` reads it.
+
+        >>> print(Dag.parse("a -> b <- c; d"))
+        a -> b
+        c -> b
+        d
+        """
+        joined = {name for edge in self.edges() for name in edge}
+        lines = [f"{quoted(parent)} -> {quoted(child)}" for parent, child in self.edges()]
+        return "\n".join(lines + [quoted(name) for name in self.names if name not in joined])
+
     def _repr_html_(self) -> str:
         rows = (
             (child, ", ".join(self.names[p] for p in own)) for child, own in zip(self.names, self.parents, strict=True)

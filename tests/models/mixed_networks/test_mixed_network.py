@@ -23,6 +23,7 @@ from bayeswater import (
     load,
     save,
 )
+from bayeswater.models.mixed_networks.mixed_answers import JointMoments
 from bayeswater.models.mixed_networks.stored_mixed import described_mixed, restored_mixed
 
 
@@ -369,3 +370,12 @@ def test_a_drawing_shows_means_and_marks_what_is_known():
     assert ">165 ± 6<" in network.to_svg({"sex": "f"})
     assert "observed" in network.to_svg({"height": 165}).split("</style>")[1]
     assert "171.5" not in network.to_svg(bars=False)
+
+
+def test_moments_are_printed_as_a_table():
+    printed = repr(JointMoments(("size", "w"), np.array([1.0, -20.5]), np.array([[4.0, 0.25], [0.25, 9.0]])))
+    assert printed.splitlines() == [
+        "       mean  with size  with w",
+        "size      1          4    0.25",
+        "w     -20.5       0.25       9",
+    ]

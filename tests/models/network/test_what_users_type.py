@@ -113,3 +113,17 @@ def test_a_distribution_of_one_variable_is_asked_by_its_state_alone_or_in_a_tupl
         joint[("x", "y")]
     with pytest.raises(KeyError, match="is no state of 'b'"):
         joint[([],)]
+
+
+def test_several_states_of_a_variable_are_told_as_a_likelihood():
+    network = BayesianNetwork(
+        "a -> b",
+        {"a": [0.2, 0.3, 0.5], "b": [[0.1, 0.9], [0.5, 0.5], [0.8, 0.2]]},
+        states={"a": ["x", "y", "z"], "b": ["no", "yes"]},
+    )
+    with pytest.raises(ParameterError, match=r"give soft_evidence=\{'a': \{'x': 1, 'y': 0, 'z': 1\}\}"):
+        network.query("b", {"a": ["x", "z"]})
+    found = network.query("b", soft_evidence={"a": {"x": 1, "y": 0, "z": 1}})
+    assert found["no"] == pytest.approx((0.2 * 0.1 + 0.5 * 0.8) / 0.7, rel=1e-12)
+    with pytest.raises(ParameterError, match=r"\['x', 'w'\] is no state of 'a'"):
+        network.query("b", {"a": ["x", "w"]})

@@ -121,7 +121,7 @@ class NumberDistribution:
         return paragraphs([repr(self)])
 
 
-@record(eq=False)
+@record(eq=False, repr=False)
 class JointMoments:
     """Means and covariances of several numbers.
 
@@ -143,12 +143,21 @@ class JointMoments:
         columns |= {f"with {name}": self.covariance[:, j] for j, name in enumerate(self.names)}
         return write_frame(columns, library or self.library)
 
-    def _repr_html_(self) -> str:
-        heads = ("", "mean", *(f"with {name}" for name in self.names))
-        rows = [
+    def _lines(self) -> list[tuple[str, ...]]:
+        """Write heads, and a line for each number."""
+        return [("", "mean", *(f"with {name}" for name in self.names))] + [
             (name, f"{self.mean[j]:.4g}", *(f"{c:.4g}" for c in self.covariance[j]))
             for j, name in enumerate(self.names)
         ]
+
+    def __repr__(self) -> str:
+        lines = self._lines()
+        width = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        rows = ["  ".join(map(str.rjust, line[1:], width[1:])) for line in lines]
+        return "\n".join(f"{line[0]:<{width[0]}}  {row}" for line, row in zip(lines, rows, strict=True))
+
+    def _repr_html_(self) -> str:
+        heads, *rows = self._lines()
         return html_table(heads, rows)
 
 

@@ -35,6 +35,12 @@ def state_code(variable: Variable, state: Any) -> int:
     (1, 1)
     """
     code = known_code(state, variable)
+    if code is None and isinstance(state, list | tuple | set) and all(one in variable.states for one in state):
+        likelihood = {one: int(one in state) for one in variable.states}
+        raise ParameterError(
+            f"{state!r} are several states of {variable.name!r}; to say that it has one of them, give "
+            f"soft_evidence={{{variable.name!r}: {likelihood}}}"
+        )
     if code is None:
         raise ParameterError(f"{state!r} is no state of {variable.name!r}; its states are {list(variable.states)[:10]}")
     return code
