@@ -93,3 +93,13 @@ def test_facts_are_shown_to_a_notebook_in_their_order_with_bars_of_their_worth()
     assert places == sorted(places)
     assert bar(1.0) in html and bar(0.5) in html and bar(0.0) in html
     assert "it is known" in NextBest(1.0, (), {"age": "it is known"})._repr_html_()
+
+
+def test_the_best_fact_and_five_more_are_printed_and_the_others_counted():
+    questions = [Question(f"x{i}", InformationValue(1.0, 0.1 * i, 0.0)) for i in range(9)]
+    for n in (7, 6, 9):
+        lines = str(NextBest(1.0, tuple(questions[:n]))).splitlines()
+        assert "x0" in lines[0]
+        assert [line.split(":")[0] for line in lines[1:6]] == [f"  x{i}" for i in range(1, 6)]
+        assert len(lines) == 6 + (n > 6)
+        assert n == 6 or str(n - 6) in lines[6]

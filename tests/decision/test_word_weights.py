@@ -90,6 +90,20 @@ def test_what_a_text_says_is_the_sum_over_its_words(rows: TextRows) -> None:
     np.testing.assert_allclose(said, scaled @ found.coefficients(ratios) + found.constant, atol=1e-6)
 
 
+def test_a_new_class_and_a_new_word_have_no_weight_and_the_class_no_better_start_than_others(rows: TextRows) -> None:
+    found, n_classes = learned(rows), int(rows.codes.max()) + 1
+    is_known = np.append(np.ones(n_classes, dtype=bool), False)
+
+    def with_class(own: np.ndarray) -> np.ndarray:
+        return np.concatenate([own, np.zeros((1, *own.shape[1:]))])
+
+    more = found.laid_out(with_class, is_known, lambda weight: np.hstack([weight, np.zeros((len(weight), 1))]))
+    assert more.is_stale and "refresh" in str(more)
+    for old, new in zip((found.machine, *found.folds), (more.machine, *more.folds), strict=True):
+        assert new.weight.tolist() == [*([*own, 0.0] for own in old.weight.tolist()), [0.0] * 13]
+        assert new.intercept.tolist() == [*old.intercept.tolist(), min(0.0, old.intercept.min())]
+
+
 def test_no_text_and_no_weight_teach_nothing() -> None:
     rows = texts(COUNTS, CODES)
     for none in (replace(rows, weight=np.zeros(len(rows))), replace(rows, words=csr_array(rows.words.shape))):
