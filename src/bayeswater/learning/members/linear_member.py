@@ -1,17 +1,19 @@
-"""`LinearMember`: log-odds that are linear in the numbers and have a term for every state: logistic regression.
+"""`LinearMember`: log-odds with a term for every number and every state: logistic regression, straight or bent.
 
-    log P(k | x) ~ log P(k) + b_k + sum over numbers of w_jk z_j + sum over categories of v_jk(state)
+    log P(k | x) ~ log P(k) + b_k + sum over numbers of f_jk(z_j) + sum over categories of v_jk(state)
+    f_jk(z) = w_jk z  or, bent,  w_jk z + sum over knots t of u_jkt max(0, z - t)
 
 Small tables with a smooth boundary want no more than that, and hardly forgive more. Numbers are in common units
-(`StandardNumbers`); a missing one is the median, and says so itself where the column lacked cells when the member
-learned. A missing category is a state of its own there, and says nothing elsewhere.
+(`StandardNumbers`), with knots at their quantiles; a missing one is the median, and says so itself where the column
+lacked cells when the member learned. A missing category is a state of its own there, and says nothing elsewhere.
 
-The numbers b, w and v have the least log-loss plus |w|^2 / (2 C), for one of five values of C. They are structure,
-which stays while rows come and go; P(k) is counted. Rows are divided into folds by the hashes of their cells, and every
-row is judged by what the other folds gave: C is chosen so, and so every row may validate.
+The numbers b, w, u and v have the least log-loss plus half of the squares of w, u and v by C, for one of a few values
+of C. They are structure, which stays while rows come and go; P(k) is counted. Rows are divided into folds by the hashes
+of their cells, and every row is judged by what the other folds gave: C and whether terms are bent are chosen so, and so
+every row may validate.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import ClassVar, Self
 
@@ -34,7 +36,17 @@ from bayeswater.typing import Array
 FOLDS = 5
 
 RIDGES = (0.03, 0.1, 0.3, 1.0, 3.0)
-"""Values of C, from those that hold weights back most."""
+BENT_RIDGES = (*RIDGES, 10.0, 30.0)
+"""Values of C, from those that hold weights back most, of straight terms and of bent ones."""
+
+N_KNOTS = 7
+"""Places where the term of a number may bend."""
+
+LEAST_BENT_ROWS = 100
+"""Different rows below which folds are too few to tell whether terms bend."""
+
+MOST_BENT = 2**18
+"""Rows times terms times classes up to which terms may bend: of more rows trees tell as much in less time."""
 
 MOST_ROWS = 10_000
 """Different rows that weights are learned from, at most: more would hardly change them."""
@@ -53,28 +65,45 @@ Line = tuple[Array, Array]
 class LinearTerms:
     """How rows become terms: units of the numbers, which of them lack cells, and states of the categories.
 
-    First come the numbers that vary, then marks of those that lack cells, then marks of states, column after column.
+    First come the numbers that vary, then what each is beyond its knots, then marks of those that lack cells, then
+    marks of states, column after column. Straight terms have no knots.
     """
 
     numbers: StandardNumbers
     lacks: Array  # (n_numbers,)
     n_states: Array  # (n_nominal,), with one more where missing is a state
     missing_is_state: Array  # (n_nominal,)
+    knots: Array  # (n_kept, n_knots)
 
     @classmethod
     def learn(cls, table: EnsembleTable) -> "LinearTerms":
         """Look at all rows."""
         lacks = np.asarray(np.isnan(table.numbers).any(axis=0))
         missing = np.asarray((table.states < 0).any(axis=0))
-        return cls(StandardNumbers.learn(table), lacks, table.n_states + missing, missing)
+        numbers = StandardNumbers.learn(table)
+        return cls(numbers, lacks, table.n_states + missing, missing, np.empty((len(numbers.kept), 0)))
+
+    def bent(self, table: EnsembleTable) -> Self:
+        """Let the terms of numbers bend at quantiles of the rows."""
+        weight, knots = table.weights, np.empty((len(self.numbers.kept), N_KNOTS))
+        for z, own in zip(self.numbers.read(table).values.T, knots, strict=True):
+            order = np.argsort(z, kind="stable")
+            below = np.cumsum(weight[order])
+            own[:] = z[order][np.searchsorted(below, below[-1] * np.arange(1, N_KNOTS + 1) / (N_KNOTS + 1))]
+        return replace(self, knots=knots)
+
+    @property
+    def n_smooth(self) -> int:
+        """Number of terms of numbers."""
+        return len(self.knots) + self.knots.size
 
     @property
     def n_terms(self) -> int:
         """Number of terms of a row."""
-        return len(self.numbers.kept) + int(self.lacks.sum()) + int(self.n_states.sum())
+        return self.n_smooth + int(self.lacks.sum()) + int(self.n_states.sum())
 
     def read(self, table: EnsembleTable) -> tuple[Array, csr_array]:
-        """Give the numbers (n_rows, n_kept), and the marks (n_rows, the other terms), which are few in a row."""
+        """Give the terms of numbers (n_rows, n_smooth), and the marks (n_rows, the others), which are few in a row."""
         start = np.cumsum([int(self.lacks.sum()), *self.n_states.tolist()])[:-1]
         lacking = np.isnan(table.numbers[:, self.lacks])
         states = np.where((table.states < 0) & self.missing_is_state, self.n_states - 1, table.states)
@@ -82,8 +111,12 @@ class LinearTerms:
         is_there = np.concatenate([lacking, states >= 0], axis=1)
         indptr = np.concatenate([[0], np.cumsum(is_there.sum(axis=1))])
         marks = place[is_there].astype(np.int64)
-        shape = len(table), self.n_terms - len(self.numbers.kept)
-        return self.numbers.read(table).values, csr_array((np.ones(len(marks)), marks, indptr), shape=shape)
+        z = self.numbers.read(table).values
+        if self.knots.size:
+            beyond = np.maximum(z[:, :, None] - self.knots, 0.0)
+            z = np.concatenate([z, beyond.reshape(len(z), self.knots.size)], axis=1)
+        shape = len(table), self.n_terms - self.n_smooth
+        return z, csr_array((np.ones(len(marks)), marks, indptr), shape=shape)
 
     def scores(self, terms: tuple[Array, csr_array], line: Line) -> Array:
         """What rows say of the classes, beside their frequency: (n_rows, n_classes)."""
@@ -95,7 +128,7 @@ class LinearTerms:
         """Let the states of a column say nothing in the mean over rows, so that one that is missing says nothing."""
         intercept, found = line[0].copy(), line[1].copy()
         share = (weight @ terms[1]) / weight.sum()
-        first = len(self.numbers.kept)
+        first = self.n_smooth
         ends = first + np.cumsum([int(self.lacks.sum()), *self.n_states.tolist()])
         for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
             mean = share[a - first : b - first] @ found[a:b]
@@ -106,27 +139,32 @@ class LinearTerms:
 
 @record
 class LinearMember(CountedClasses):
-    """How rows become terms, the weights of these by all rows and by those of other folds, and class counts."""
+    """How rows become terms, the weights of these by all rows and by those of other folds, and class counts.
+
+    Terms of numbers are tried bent, too, if it `bends`: that takes about four times as long.
+    """
 
     kind: ClassVar[str] = "linear"
 
+    bends: bool = True
     terms: LinearTerms | None = None
     lines: tuple[Line, ...] = ()  # by all rows, then without each fold
 
     def learn(self, table: EnsembleTable, seed: int) -> Self:
-        """Learn the weights, by all rows and without each fold; the folds choose C."""
-        terms, counts = LinearTerms.learn(table), counted_classes(table)
-        problem = _LinesOfLeastLoss(terms, table.take(slice(0, MOST_ROWS)), counts.count)
-        fold = _folds(problem.table, seed)
+        """Learn the weights, by all rows and without each fold; the folds choose C, and whether terms are bent."""
+        straight, counts, some = LinearTerms.learn(table), counted_classes(table), table.take(slice(0, MOST_ROWS))
+        fold, n_bent = _folds(some, seed), len(straight.knots) * (1 + N_KNOTS) * len(some) * table.n_classes
+        judging = range(FOLDS if len(some) <= FEW_ROWS else 1)
+        may_bend = self.bends and len(some) >= LEAST_BENT_ROWS and 0 < n_bent <= MOST_BENT
+        ways = [straight, straight.bent(some)] if may_bend else [straight]
         with one_blas_thread():
-            judging = range(FOLDS if len(problem.table) <= FEW_ROWS else 1)
-            paths = [problem.path(fold != number) for number in judging]
-            losses = sum(problem.losses(path, fold == number) for number, path in enumerate(paths))
-            best = int(np.argmin(losses))
-            lines = [problem.least(RIDGES[best], np.ones(len(fold), dtype=bool), paths[0][best])]
-            lines += [path[best] for path in paths]
-            lines += [problem.least(RIDGES[best], fold != n, lines[0]) for n in range(len(paths), FOLDS)]
-        return replace(self, seed=seed, terms=terms, lines=tuple(map(problem.centred, lines)), counts=counts)
+            tried = [_LinesOfLeastLoss(terms, some, counts.count) for terms in ways]
+            judged = [problem.judged(fold, judging) for problem in tried]
+            best = int(np.argmin([loss for loss, _, _ in judged]))
+            problem, (_, ridge, without) = tried[best], judged[best]
+            lines = [problem.least(ridge, np.ones(len(fold), dtype=bool), without[0]), *without]
+            lines += [problem.least(ridge, fold != n, lines[0]) for n in range(len(without), FOLDS)]
+        return replace(self, seed=seed, terms=problem.how, lines=tuple(map(problem.centred, lines)), counts=counts)
 
     def log_posterior(self, table: EnsembleTable) -> Array:
         """Log posterior of rows: (n_rows, n_classes)."""
@@ -153,6 +191,7 @@ class LinearMember(CountedClasses):
             **self.terms.numbers.to_arrays(),
             "lacks": self.terms.lacks.astype(np.uint8),
             "missing_is_state": self.terms.missing_is_state.astype(np.uint8),
+            "knots": self.terms.knots,
             "intercept": np.stack([intercept for intercept, _ in self.lines]),
             "weight": np.stack([weight for _, weight in self.lines]),
         }
@@ -170,7 +209,10 @@ class LinearMember(CountedClasses):
             _require(count.shape == (n_classes,), "class counts are not those of the classes")
             _require(bool(np.isfinite(count).all() and (count >= 0).all()), "class counts are no counts")
             numbers = StandardNumbers.from_arrays(arrays, n_numbers)
-            terms = LinearTerms(numbers, lacks.astype(bool), n_states + missing, missing.astype(bool))
+            knots = np.asarray(arrays.get("knots", np.empty((len(numbers.kept), 0))))  # earlier files have none
+            are_knots = knots.ndim == 2 and len(knots) == len(numbers.kept) and knots.dtype == np.float64
+            _require(bool(are_knots and np.isfinite(knots).all()), "knots are not those of the numbers")
+            terms = LinearTerms(numbers, lacks.astype(bool), n_states + missing, missing.astype(bool), knots)
         except (KeyError, IndexError, ValueError, TypeError, OverflowError) as error:
             raise StatisticsError(f"the arrays of a family {cls.kind!r} are not complete: {error}") from None
         shape = 1 + FOLDS, terms.n_terms, n_classes
@@ -192,21 +234,27 @@ class _LinesOfLeastLoss:
     def centred(self, line: Line) -> Line:
         return self.how.centred(self.terms, self.table.weights, line)
 
-    def path(self, rows: Array) -> list[Line]:
-        """Find the lines of every C, each from that before."""
-        n_classes, found = self.table.n_classes, []
-        line: Line = np.zeros(n_classes), np.zeros((self.how.n_terms, n_classes))
-        for ridge in RIDGES:
-            line = self.least(ridge, rows, line)
-            found.append(line)
+    @property
+    def start(self) -> Line:
+        """Lines that say nothing."""
+        return np.zeros(self.table.n_classes), np.zeros((self.how.n_terms, self.table.n_classes))
+
+    def judged(self, fold: Array, numbers: Iterable[int]) -> tuple[float, float, list[Line]]:
+        """Let some folds choose C, which grows until they are told worse: their loss, C, and the lines without each."""
+        found: tuple[float, float, list[Line]] = (np.inf, 0.0, [])
+        lines = dict.fromkeys(numbers, self.start)
+        for ridge in BENT_RIDGES if self.how.knots.size else RIDGES:
+            lines = {n: self.least(ridge, fold != n, line) for n, line in lines.items()}
+            loss = sum(self.loss(line, fold == n) for n, line in lines.items())
+            if loss >= found[0]:
+                break
+            found = loss, ridge, [*lines.values()]
         return found
 
-    def losses(self, path: list[Line], rows: Array) -> Array:
-        """Log-losses of some rows, summed, by each line."""
-        part, codes = self._taken(rows), self.table.labels[rows]
-        own = (log_shares(self.prior + self.how.scores(part, line), use_loop=False) for line in path)
-        weight = self.table.weights[rows]
-        return np.array([-weight @ log_p[np.arange(len(codes)), codes] for log_p in own])
+    def loss(self, line: Line, rows: Array) -> float:
+        """Log-loss of some rows, summed."""
+        log_p = log_shares(self.prior + self.how.scores(self._taken(rows), line), use_loop=False)
+        return -float(self.table.weights[rows] @ log_p[np.arange(len(log_p)), self.table.labels[rows]])
 
     def least(self, ridge: float, rows: Array, start: Line) -> Line:
         """Find the line of least penalised log-loss over some rows; intercepts are standard normal beforehand."""

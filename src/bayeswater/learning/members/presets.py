@@ -52,7 +52,7 @@ PRESETS: Mapping[str, Mapping[str, Committee]] = {
         "trees-sqrt": _trees(40, "sqrt", 1, 0.6),
         "trees-all": _trees(24, MOST_COLUMNS, 3, 0.6, "cycle"),
         "words": WordMember(),
-        "linear": LinearMember(),
+        "linear": LinearMember(bends=False),
     },
     "best": {
         "kdb": KdbMembers(8),
