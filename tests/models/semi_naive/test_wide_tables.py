@@ -153,6 +153,8 @@ def test_what_was_not_counted_is_refused(wide, monkeypatch):
         model.set_params(super_parents=3, subsumption=True).predict(X)
     with pytest.raises(ParameterError, match="not counted together; fit again"):
         TAN().fit(X, y).set_params(parents={0: 13, 13: 12, 12: 1}).predict(X)
+    with pytest.raises(ParameterError, match="super_parent is 2, but columns were counted with 'x1'; set it back, or"):
+        SPODE(1).fit(X, y).set_params(super_parent=2).predict(X)
     monkeypatch.setattr(limits, "TABLE_BYTES", 2**12)
     with pytest.raises(ResourceLimitError, match=r"14 columns with 9 super-parents in 3 classes would take .* fewer"):
         AODE(super_parents=9).fit(X, y)

@@ -302,9 +302,16 @@ class SPODE(StateClassifier):
         return pairs_of(sums).schema.names[int(best[0])]
 
     def _structure(self, sums: Sums[ColumnGroups]) -> str:
-        names = pairs_of(sums).schema.names
+        pairs = pairs_of(sums)
+        names, counted = pairs.schema.names, pairs.centers if isinstance(pairs, SomePairs) else ()
         if self._is_given:
-            return names[column_place(self.super_parent, names, "super_parent")]
+            center = column_place(self.super_parent, names, "super_parent")
+            if counted and center not in counted:
+                raise ParameterError(
+                    f"super_parent is {self.super_parent!r}, but columns were counted with {names[counted[0]]!r}; set "
+                    "it back, or fit again"
+                )
+            return names[center]
         if "structure_" not in self.__dict__:
             raise ParameterError(
                 "super_parent is 'best', but the rows were learned with one that was given; set it back, or fit again"
