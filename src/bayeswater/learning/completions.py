@@ -30,9 +30,10 @@ PLACES_KEPT = 2**25
 MISSING_OF_A_PART = 2**12
 """Missing cells that a thread takes at a time."""
 
-FEW_MISSING, FEW_PLACES = 2**12, 2**20
+FEW_MISSING, FEW_PLACES = 2**12, 2**18
 """Missing cells of a table, and places that were answered for in this process, each as often as it was, up to which
-plain Python does: it takes a second for so many, and the loops take two to be compiled."""
+plain Python does: it takes a quarter of a second for so many, and the loops as long to be loaded, or two seconds to be
+compiled."""
 
 
 PLACES_OF_A_DRAW = 8
