@@ -24,7 +24,7 @@ SEPARATOR_LINE = re.compile(r"\ufeff?sep=(.)\r?\n", re.I)
 """The first line by which Excel tells the delimiter."""
 
 
-class Dialect(NamedTuple):
+class TextCut(NamedTuple):
     """How text is cut into cells, the rows that come of it, and how well they fit one table."""
 
     delimiter: str
@@ -34,14 +34,14 @@ class Dialect(NamedTuple):
     score: tuple[float, ...]
 
 
-def sniffed(text: bytes, reading: Reading, is_whole: bool) -> tuple[list[Dialect], re.Match[str] | None]:
+def sniffed(text: bytes, reading: Reading, is_whole: bool) -> tuple[list[TextCut], re.Match[str] | None]:
     """Cut the first rows of a text, and find the line by which Excel tells how."""
     decoded = text.decode(errors="ignore")
     told = SEPARATOR_LINE.match(decoded)
     return _dialects(decoded, reading, told[1] if told and reading.delimiter is None else None, is_whole), told
 
 
-def _dialects(text: str, reading: Reading, told: str | None, is_whole: bool) -> list[Dialect]:
+def _dialects(text: str, reading: Reading, told: str | None, is_whole: bool) -> list[TextCut]:
     """Cut the first rows by each delimiter; the one by which they are most alike comes first."""
     given = reading.delimiter or told
     there = [delimiter for delimiter in DELIMITERS if delimiter in text or delimiter == DELIMITERS[0]]
@@ -59,7 +59,7 @@ def _dialects(text: str, reading: Reading, told: str | None, is_whole: bool) -> 
     return sorted(found, key=lambda dialect: dialect.score, reverse=True)  # the first among equals stays so
 
 
-def _cut(text: str, delimiter: str, skips_blanks: bool, reading: Reading, is_whole: bool) -> Dialect:
+def _cut(text: str, delimiter: str, skips_blanks: bool, reading: Reading, is_whole: bool) -> TextCut:
     """Cut rows into cells; the width of the table is that of most rows from the first of this width on."""
     rows = list(_rows(text, delimiter, skips_blanks, reading.quotes))
     comment = reading.comment or COMMENT
@@ -69,19 +69,19 @@ def _cut(text: str, delimiter: str, skips_blanks: bool, reading: Reading, is_who
     widths = [len(row.cells) for row in body]
     times = Counter(width for width in widths if width > 1)
     if not times:
-        return Dialect(delimiter, skips_blanks, rows, 1, (0.0, 0, 0.0, 1, 0))
+        return TextCut(delimiter, skips_blanks, rows, 1, (0.0, 0, 0.0, 1, 0))
     most = max(times.values())
     width = next(width for width in widths if times[width] == most)
     first = widths.index(width)
     share = times[width] / (len(widths) - first)
     n_torn = sum(map(is_torn, body[first:])) if '"' in text else 0
     if (first and delimiter in RARE) or 2 * n_torn > len(body) - first:
-        return Dialect(delimiter, skips_blanks, rows, 1, (0.0, 0, 0.0, 1, 0))
+        return TextCut(delimiter, skips_blanks, rows, 1, (0.0, 0, 0.0, 1, 0))
     if first > MOST_LINES_ABOVE or share < 0.5 or (first and len(widths) - first < 2):
-        return Dialect(delimiter, skips_blanks, rows, 1, (0.0, 0, share, 1, 0))
+        return TextCut(delimiter, skips_blanks, rows, 1, (0.0, 0, share, 1, 0))
     # blanks before quotes are skipped only if that makes rows more alike, or takes quotes off
     n_quoted = sum(cell.startswith(' "') for row in body for cell in row.cells) if ' "' in text else 0
-    return Dialect(delimiter, skips_blanks, rows, width, (round(share, 1), -first, share, -n_quoted, width))
+    return TextCut(delimiter, skips_blanks, rows, width, (round(share, 1), -first, share, -n_quoted, width))
 
 
 def _rows(text: str, delimiter: str, skips_blanks: bool, quotes: bool) -> Iterator[Row]:
@@ -105,7 +105,7 @@ def _rows(text: str, delimiter: str, skips_blanks: bool, quotes: bool) -> Iterat
         return
 
 
-def _is_table(dialect: Dialect, comment: str, text: str) -> bool:
+def _is_table(dialect: TextCut, comment: str, text: str) -> bool:
     """Say whether rows cut at blanks are all of one length and hold numbers.
 
     The header of R has one name fewer, but then rows have numbers, or names are in quotes: Ann Lee has two names. Below

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import islice, pairwise
 
 from bayeswater.data.sources.cut_rows import COMMENT, MOST_LINES_ABOVE, Row, body_of, has_drawing, is_comment
-from bayeswater.data.sources.dialects import SNIFFED_ROWS, Dialect, are_parted_by_blanks, sniffed
+from bayeswater.data.sources.dialects import SNIFFED_ROWS, TextCut, are_parted_by_blanks, sniffed
 from bayeswater.data.sources.headers import (
     LEAST_BELOW,
     is_perhaps_data,
@@ -135,7 +135,7 @@ def _lacks(layout: Layout, expected: Collection[str]) -> bool:
     return not layout.used.keys() >= {*expected}
 
 
-def _cut_layout(dialect: Dialect, told: bool, reading: Reading, where: str, expected: Collection[str]) -> Layout:
+def _cut_layout(dialect: TextCut, told: bool, reading: Reading, where: str, expected: Collection[str]) -> Layout:
     """Find the layout of text that is cut into cells."""
     comment = reading.comment or COMMENT
     rows = dialect.rows[1:] if told and len(dialect.rows) > 1 else dialect.rows
