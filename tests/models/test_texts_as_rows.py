@@ -59,6 +59,8 @@ def test_a_list_of_texts_is_answered_by_a_model_of_one_column_and_names_of_files
     assert answers["prediction"].to_pylist() == Y
     with pytest.raises(DataError, match=r"cannot read 'mesages\.csv': there is no such file"):
         model.predict(["mesages.csv"])
+    with pytest.raises(DataError, match=r"no such file; if it is a text to classify, put it into a list$"):
+        model.predict("free prize now. Call us")
     of_two = NaiveBayes().fit(pd.DataFrame({"a": MESSAGES, "b": Y}), Y)
     with pytest.raises(BayesError, match="no such file"):
         of_two.predict(["win", "lose"])

@@ -13,7 +13,8 @@ from numpy.testing import assert_allclose
 from tests.cli.people import TARGET, people
 
 from bayeswater import TAN, BayesEnsemble, CategoricalNB, NaiveBayes, load, save
-from bayeswater.web.served import Served
+from bayeswater.web.plain import QuestionError
+from bayeswater.web.served import Loaded, Served
 from bayeswater.web.serving import Limits, serving_application
 
 TELL = {"age": "gaussian", "hours": "poisson"}
@@ -314,3 +315,14 @@ def test_a_column_of_one_bin_is_described(tmp_path):
     save(TAN(columns={"x": "binned"}).fit(rows, [0, 1, 0, 1]), tmp_path / "one.bayes")
     asked = client_of(Served(tmp_path / "one.bayes")).get("/openapi.json")
     assert asked.status_code == 200
+
+
+def test_cells_of_rows_are_read_as_the_file_was_written(tmp_path):
+    cells = [f'{day:02d}.03.2024,"1.{day}0,5 €",{"a" if day % 2 else "b"}' for day in range(10, 30)]
+    (tmp_path / "paid.csv").write_text("\n".join(["on,sum,y", *cells]), encoding="utf-8")
+    loaded = Loaded(NaiveBayes().fit(tmp_path / "paid.csv", target="y"))
+    written = {"on": "05.03.2024", "sum": "1.200,5 €"}
+    assert loaded.rows([written]) == loaded.rows([{"on": "2024-03-05", "sum": 1200.5}])
+    assert loaded.cells({"on": "n/a", "sum": "-"}) == {"on": None, "sum": None}
+    with pytest.raises(QuestionError, match=r"on is 'soon'; give a date, as 2024-02-29; or write it as 31\.12\.2023"):
+        loaded.cells({"on": "soon"})

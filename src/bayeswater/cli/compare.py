@@ -102,7 +102,7 @@ def compare(
                 progress=progress,
             )
         if not found.cells():
-            raise DataError(f"no model could be fitted; {'; '.join(map(': '.join, found.failures()))}")
+            raise DataError(f"no model could be fitted; {'; '.join(map(': '.join, found.alike_failures()))}")
         if as_json:
             print_document(document(found))
         else:
@@ -123,7 +123,7 @@ def print_comparison(console: "Console", found: "Comparison") -> None:
 
     for table in comparison_tables(found, console.width):
         console.print(table)
-    for line in (*(": ".join(failure) for failure in found.failures()), *found.remarks()):
+    for line in (*(": ".join(failure) for failure in found.alike_failures()), *found.remarks()):
         console.print(Text(f"  {in_words_of_the_command(line)}"), soft_wrap=True)
 
 

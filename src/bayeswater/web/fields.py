@@ -5,7 +5,7 @@ that is known to be empty. A column that is not among the facts is not known.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,13 +13,15 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from bayeswater.data.column_types import Misfit
+from bayeswater.data.reading.cell_style import CellStyle
 from bayeswater.data.reading.column_plan import COUNTS, IGNORED, Column
 from bayeswater.data.reading.dates import date_columns, seconds_of
 from bayeswater.data.reading.original_types import arrow_type
 from bayeswater.explain.importance import curve_or_none
 from bayeswater.families.curve import ColumnCurve
 from bayeswater.models.streaming.answering import cell_names
-from bayeswater.models.streaming.sources import column_types
+from bayeswater.models.streaming.sources import column_styles, column_types
 from bayeswater.phrases import LANGUAGES, translated
 from bayeswater.records import record
 from bayeswater.typing import Array
@@ -56,6 +58,7 @@ class Field:
     states: tuple[Any, ...] = ()
     shares: tuple[float, ...] = ()
     _code: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    _style: CellStyle | None = field(default=None, compare=False, repr=False)  # of the files it was learned from
     _zone: ZoneInfo | None = None  # whose clock the time stamps that the model was fitted on are read by
 
     def facts(self) -> dict[str, Any]:
@@ -70,9 +73,16 @@ class Field:
         """Read a fact as a cell that the model is asked with."""
         if fact is None:
             return None
+        if isinstance(fact, str) and self._style is not None and self.kind in (NUMBER, DATE, TIME):
+            try:
+                return self._style.read(_one(fact), self.name)[0].as_py()
+            except Misfit:
+                as_file = f"; or write it as {self._style}"
+        else:
+            as_file = ""
         if self.kind == NUMBER:
             if isinstance(fact, bool) or not isinstance(fact, int | float):
-                raise QuestionError(f"{self.name} is {fact!r}; give a number")
+                raise QuestionError(f"{self.name} is {fact!r}; give a number{as_file}")
             return float(fact)
         if not isinstance(fact, str) or len(fact) > LONGEST:
             raise QuestionError(f"{self.name} needs a text of at most {LONGEST:,} characters")
@@ -83,12 +93,12 @@ class Field:
                 stamp = datetime.fromisoformat(fact)
                 return stamp.replace(tzinfo=self._zone) if stamp.tzinfo is None else stamp
             except ValueError:
-                raise QuestionError(f"{self.name} is {fact!r}; give a date, as 2024-02-29") from None
+                raise QuestionError(f"{self.name} is {fact!r}; give a date, as 2024-02-29{as_file}") from None
         if self.kind == TIME:
             try:
                 return time.fromisoformat(fact)
             except ValueError:
-                raise QuestionError(f"{self.name} is {fact!r}; give a time of day, as 17:30") from None
+                raise QuestionError(f"{self.name} is {fact!r}; give a time of day, as 17:30{as_file}") from None
         return self._code.get(fact, fact)
 
     def fact(self, cell: Any) -> Any:
@@ -111,13 +121,17 @@ class Field:
 def fields_of(model: Any, rows: "pa.Table | None") -> list[Field]:
     """Make a field for every column that a model reads; whether its numbers are whole is told by the rows, if any."""
     if not hasattr(model, "columns_"):
-        return [_plain_field(str(name), model, rows) for name in cell_names(model)]
+        styles = column_styles(model)
+        return [replace(_plain_field(str(name), model, rows), _style=styles.get(name)) for name in cell_names(model)]
     columns: dict[str, Column] = {}
     for column in model.columns_:
         if column.source not in columns or columns[column.source].family == IGNORED:
             columns[column.source] = column  # of a date the first, which is the day
-    types = column_types(model)
-    return [_planned_field(column, types.get(column.source), model, rows) for column in columns.values()]
+    types, styles = column_types(model), column_styles(model)
+    return [
+        replace(_planned_field(column, types.get(name), model, rows), _style=styles.get(name))
+        for name, column in columns.items()
+    ]
 
 
 def places_of(model: Any, cells: Mapping[str, Any]) -> dict[str, Any]:

@@ -190,6 +190,12 @@ def test_a_model_that_fails_says_why_in_its_row_and_the_others_go_on():
         alone.fit_best(X, y)
 
 
+def test_models_that_failed_for_one_reason_share_a_line():
+    X, y = pairs(80)
+    found = compare(X, y, models={"one": Failing(), "AODE": AODE(), "other": Failing()}, folds=2)
+    assert [line for line in str(found).splitlines() if "failed" in line] == ["one, other  failed: it rains"]
+
+
 def test_why_a_model_failed_is_said_in_both_languages_without_a_table_of_columns():
     X, y = pa.table({"text": [f"some words {i % 2} and {i} others" for i in range(80)]}), ["a", "b"] * 40
     peer = OnMixedTable(lambda *_: None)

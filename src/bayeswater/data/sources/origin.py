@@ -173,6 +173,8 @@ class Origin:
                 near = get_close_matches(self.path.name, [path.name for path in self.path.parent.iterdir()])
         elif self.path is not None and self.path.is_dir():
             said = "it is a folder; name a file in it"
+        if not near and re.search(r"\s", self.name) and not re.search(r"\.\w+$", self.name):
+            said += "; if it is a text to classify, put it into a list"
         hint = f"; did you mean {' or '.join(repr(str(self.path and self.path.with_name(name))) for name in near)}?"
         return DataError(f"cannot read {self.name!r}: {said}" + (hint if near else ""))
 

@@ -186,6 +186,13 @@ class Comparison:
         why = {one.name: str(one.failure).partition(":\n")[0] for one in self.contestants if one.card is None}
         return [(name, translated(f"failed: {on_one_line(reason)}", language)) for name, reason in why.items()]
 
+    def alike_failures(self, language: Language = EN) -> list[tuple[str, str]]:
+        """Give the reasons, and before each the models that failed for it."""
+        names: dict[str, list[str]] = {}
+        for name, why in self.failures(language):
+            names.setdefault(why, []).append(name)
+        return [(", ".join(own), why) for why, own in names.items()]
+
     def remarks(self, language: Language = EN) -> list[str]:
         """Say what the figures do not: what was warned of, which rows were left out."""
         n = self.n_left_out
@@ -224,9 +231,8 @@ class Comparison:
     def __str__(self) -> str:
         rows = [list(TITLES), *self.cells()]
         width = [max(display_width(row[j]) for row in rows) for j in range(len(TITLES))]
-        width[0] = max([width[0], *(display_width(name) for name, _ in self.failures())])
         lines = [_line(row, width) for row in rows]
-        lines += [f"{padded(name, width[0])}  {why}" for name, why in self.failures()]
+        lines += [f"{padded(names, width[0])}  {why}" for names, why in self.alike_failures()]
         return "\n".join([self.title, *lines, *(f"  {remark}" for remark in self.remarks())])
 
     def __repr__(self) -> str:
@@ -239,7 +245,8 @@ class Comparison:
         """Give the figures as a table under a title and heads of one's own."""
         figures = html_table(heads, self.cells())
         items = "".join(
-            f"<li>{escape(line)}</li>" for line in (*map(": ".join, self.failures(language)), *self.remarks(language))
+            f"<li>{escape(line)}</li>"
+            for line in (*map(": ".join, self.alike_failures(language)), *self.remarks(language))
         )
         more = f"<details><summary>{escape(remarks)}</summary><ul>{items}</ul></details>" if items else ""
         return Safe(f"<p>{escape(title)}</p>{figures}{more}")
