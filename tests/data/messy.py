@@ -57,16 +57,18 @@ SHAPES: dict[str, Callable[[Rows, str], str]] = {
 }
 """What is done to a table."""
 
-DELIMITERS = (",", ";", "\t", "|")
+DELIMITERS = (",", ";", "\t", "|", "\x01", "\x1f")
 
 ENCODINGS: dict[str, tuple[str, bytes]] = {
     "utf-8": ("utf-8", b""),
     "utf-8 with a mark": ("utf-8", codecs.BOM_UTF8),
+    "utf-8 with two marks": ("utf-8", 2 * codecs.BOM_UTF8),
     "utf-16": ("utf-16-le", codecs.BOM_UTF16_LE),
     "utf-16 of the other order": ("utf-16-be", codecs.BOM_UTF16_BE),
     "gbk": ("gbk", b""),
     "big5": ("big5", b""),
     "shift-jis": ("shift_jis", b""),
+    "iso-2022-jp": ("iso2022_jp", b""),
     "latin-1": ("latin-1", b""),
 }
 """Encodings, and the mark that files in them begin with."""
@@ -75,6 +77,7 @@ WORDS = {
     "gbk": ("名称", "城市", ["北京", "上海, 浦东", "广州"]),
     "big5": ("名稱", "城市", ["臺北", "高雄, 左營", "臺中"]),
     "shift-jis": ("名前", "都市", ["東京", "大阪, 北区", "なごや"]),
+    "iso-2022-jp": ("名前", "都市", ["東京", "大阪, 北区", "なごや"]),
     "latin-1": ("Größe", "Stadt", ["Köln", "Málaga, Süd", "Orléans"]),
 }
 """Names and cells in the letters of a language, by the encoding that has them; UTF has all."""

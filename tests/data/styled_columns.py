@@ -49,6 +49,7 @@ NUMBER_WRITERS: dict[str, Writer] = {
     "Japanese": lambda x: grouped(x, ",", ".").replace("-", "△") + "円",
     "a blank behind the sign": lambda x: grouped(x, ",", ".").replace("-", "- "),
     "Arabic digits": lambda x: f"{x:.2f}".translate(str.maketrans("0123456789.", "٠١٢٣٤٥٦٧٨٩٫")),
+    "Mexican dollars": lambda x: f"MX${x:,.2f}",
     "Persian digits": lambda x: f"{x:.2f}".translate(str.maketrans("0123456789", "۰۱۲۳۴۵۶۷۸۹")),
 }
 """Ways to write numbers."""
@@ -63,6 +64,14 @@ SHARE_WRITERS: dict[str, Writer] = {
 POLISH = "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia"
 RUSSIAN = "января февраля марта апреля мая июня июля августа сентября октября ноября декабря"
 TURKISH = "Ocak Şubat Mart Nisan Mayıs Haziran Temmuz Ağustos Eylül Ekim Kasım Aralık"
+CZECH = "ledna února března dubna května června července srpna září října listopadu prosince"
+ROMANIAN = "ianuarie februarie martie aprilie mai iunie iulie august septembrie octombrie noiembrie decembrie"
+FINNISH = "tammi helmi maalis huhti touko kesä heinä elo syys loka marras joulu"
+HUNGARIAN = "január február március április május június július augusztus szeptember október november december"
+GREEK = (
+    "Ιανουαρίου Φεβρουαρίου Μαρτίου Απριλίου Μαΐου Ιουνίου Ιουλίου Αυγούστου Σεπτεμβρίου Οκτωβρίου Νοεμβρίου Δεκεμβρίου"
+)
+UKRAINIAN = "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня"
 """Months, as they stand behind a day."""
 
 DATE_WRITERS: dict[str, Writer] = {
@@ -87,6 +96,13 @@ DATE_WRITERS: dict[str, Writer] = {
     "between blanks": lambda d: f"{d:%d %m %Y}",
     "Polish": lambda d: f"{d.day} {POLISH.split()[d.month - 1]} {d.year}",
     "Russian": lambda d: f"{d.day} {RUSSIAN.split()[d.month - 1]} {d.year} г.",
+    "Czech": lambda d: f"{d.day}. {CZECH.split()[d.month - 1]} {d.year}",
+    "Romanian": lambda d: f"{d.day} {ROMANIAN.split()[d.month - 1]} {d.year}",
+    "Finnish": lambda d: f"{d.day}. {FINNISH.split()[d.month - 1]}kuuta {d.year}",
+    "Hungarian in words": lambda d: f"{d.year}. {HUNGARIAN.split()[d.month - 1]} {d.day}.",
+    "Greek": lambda d: f"{d.day} {GREEK.split()[d.month - 1]} {d.year}",
+    "Ukrainian": lambda d: f"{d.day} {UKRAINIAN.split()[d.month - 1]} {d.year}",
+    "between low lines": lambda d: f"{d:%Y_%m_%d}",
     "Turkish": lambda d: f"{d.day} {TURKISH.split()[d.month - 1]} {d.year}",
 }
 """Ways to write days."""
@@ -105,6 +121,7 @@ TIME_WRITERS: dict[str, Writer] = {
     "digits": lambda t: f"{t:%Y%m%d%H%M%S}",
     "digits around a T": lambda t: f"{t:%Y%m%dT%H%M%S}",
     "DB2": lambda t: f"{t:%Y-%m-%d-%H.%M.%S}.000000",
+    "of a browser": lambda t: f"{t.month}/{t.day}/{t.year}, {t:%I:%M:%S}\N{NARROW NO-BREAK SPACE}{t:%p}",
     "French": lambda t: f"{t:%d/%m/%Y} à {t:%H:%M:%S}",
 }
 """Ways to write moments without a zone."""
@@ -114,6 +131,7 @@ IN_CHINA = timezone(timedelta(hours=8))
 ZONED_WRITERS: dict[str, Writer] = {
     "Z": lambda t: t.isoformat().replace("+00:00", "Z"),
     "offset": lambda t: t.astimezone(IN_CHINA).isoformat(),
+    "of a server": lambda t: f"[{t.astimezone(IN_CHINA):%d/%b/%Y:%H:%M:%S} +0800]",
     "German with an offset": lambda t: f"{t.astimezone(IN_CHINA):%d.%m.%Y %H:%M:%S} +0800",
 }
 """Ways to write moments with one."""
@@ -128,6 +146,7 @@ TRUTH_WRITERS: dict[str, Writer] = {
     "是": lambda b: "是" if b else "否",
     "Polish": lambda b: "tak" if b else "nie",
     "Turkish": lambda b: "Evet" if b else "Hayır",
+    "ticks": lambda b: "✓" if b else "✗",
     "Korean": lambda b: "예" if b else "아니오",
 }
 """Ways to write truths."""

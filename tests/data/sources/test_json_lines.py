@@ -217,3 +217,26 @@ def test_text_that_is_not_in_utf_8_is_named(tmp_path):
     path.write_bytes('[{"a": 1}]'.encode("utf-16"))
     with pytest.raises(DataError, match="is text in utf-16; write JSON in UTF-8"):
         open_source(path).schema  # noqa: B018
+
+
+def test_members_of_objects_within_a_row_are_columns(tmp_path: Any) -> None:
+    rows = [{"id": 1, "user": {"name": "Ann", "at": {"lat": 1.5}}}, {"id": 2, "user": None}, {"id": 3, "user": {}}]
+    late = [{"id": 4, "user": {"name": "Bob", "age": 31}}] * 150_000
+    for written in ("\n".join(map(json.dumps, rows)), json.dumps(rows)):
+        (tmp_path / "users.json").write_text(written, encoding="utf-8")
+        table = read_table(tmp_path / "users.json").table
+        assert table.to_pylist() == [
+            {"id": 1, "user.name": "Ann", "user.at.lat": 1.5},
+            {"id": 2, "user.name": None, "user.at.lat": None},
+            {"id": 3, "user.name": None, "user.at.lat": None},
+        ]
+    (tmp_path / "users.jsonl").write_text("\n".join(map(json.dumps, rows + late)), encoding="utf-8")
+    table = read_table(tmp_path / "users.jsonl").table
+    assert table.column("user.age").null_count == 3
+    assert table.column_names == ["id", "user.name", "user.at.lat", "user.age"]
+
+
+def test_members_that_would_be_one_column_are_refused(tmp_path: Any) -> None:
+    (tmp_path / "a.jsonl").write_text('{"user.age": 1, "user": {"age": 2}}\n', encoding="utf-8")
+    with pytest.raises(DataError, match=r"two members of a row are called 'user\.age'; give one of them another name"):
+        read_table(tmp_path / "a.jsonl")

@@ -335,3 +335,34 @@ def test_points_among_semicolons_stand_between_thousands_where_other_columns_hav
     assert "a point may stand between thousands as well: say thousands='.'" in said
     assert [row["a"] for row in rows_of(opened("a;b\n1.000;x\n900;y\n", thousands="."))] == [1000, 900]
     assert notes_of(opened("a;b\n1.25;x\n2.500;y\n"))[1] == ""
+
+
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [
+        ("cp1250", "Praha Plzeň Děčín Třebíč Žďár Šumperk Kroměříž Ústí"),
+        ("iso8859-2", "Praha Plzeň Děčín Třebíč Žďár Šumperk Kroměříž Ústí"),
+        ("iso8859-2", "zażółć gęślą jaźń łódź Kraków święto źródło ćma"),
+        ("cp1257", "Vilnius Šiauliai Panevėžys Žiežmariai Kėdainiai Ųkis Mažeikiai"),
+        ("cp866", "Москва Казань Новосибирск Екатеринбург Самара Омск"),
+        ("iso8859-5", "Москва Казань Новосибирск Екатеринбург Самара Омск"),
+        ("iso2022_kr", "서울 부산 대구 인천 광주 대전"),
+    ],
+)
+def test_rarer_encodings_are_found(encoding, words):
+    text = "city;n\n" + "".join(f"{word};{n}\n" for n, word in enumerate(words.split()))
+    assert [row["city"] for row in rows_of(opened(text.encode(encoding)))] == words.split()
+
+
+def test_rows_of_sums_within_the_table_are_said(tmp_path):
+    path = tmp_path / "shops.csv"
+    path.write_text("shop,item,n\nA,red,3\nA,blue,4\nA,*,7\nB,red,1\nB,blue,2\nB,*,3\n", encoding="utf-8")
+    rows = local_rows(path)
+    assert rows.schema.names == ["shop", "item", "n"]
+    assert "1 of the first rows, as 'A * 7', is a sum of those above it; take such rows out" in rows.parts[0].notes
+
+
+@pytest.mark.parametrize("written", ["%Y%m%d%H%M", "%Y%m%d%H%M%S"])
+def test_numbers_of_orders_that_begin_with_a_day_are_no_moments(written):
+    numbers = [20231231 * 10 ** (len(written) - 6) + n for n in range(1, 7)]
+    assert [row["no"] for row in rows_of(opened("no,x\n" + "".join(f"{n},1\n" for n in numbers)))] == numbers

@@ -37,6 +37,8 @@ EARLIER_MARKS = (
 MARKS = (
     *EARLIER_MARKS,
     *("\\N", "(null)", "[NULL]", "<null>", "NaT", "N.A.", "n.a.", "k.A.", "k. A.", "–", "—", "---", "..", "...", ":"),
+    *("nil", "Nil", "NIL", "missing", "Missing", "not available", "Not Available", "n.d.", "N.D.", "s/d", "S/D", "…"),
+    *("[null]", "(empty)", "<empty>", "(blank)", "<blank>", "(missing)"),
     *("0000-00-00", "0000-00-00 00:00:00", "0000/00/00", "00.00.0000", "00/00/0000"),
     *("#NV", "#N/D", "#WERT!", "#VALEUR!", "#¡VALOR!", "#VALOR!", "#VALORE!", "#BEZUG!", "#¡REF!", "#RIF!"),
     *("#NOM?", "#NOME?", "#¿NOMBRE?", "#ZAHL!", "#NOMBRE!", "#¡NUM!", "#¡DIV/0!", "#ÜBERLAUF!", "#SPILL!", "#CALC!"),

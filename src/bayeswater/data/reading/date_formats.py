@@ -29,7 +29,7 @@ SHORT_YEAR_FIRST = rf"99([-/]){DAY}\1{DAY}{TAIL}"
 DIGITS = rf"9{{8}}{TAIL}|9{{12}}|9{{14}}"
 DAY_FIRST = rf"{DAY}{BEHIND_DAY}{GAP}{NAME}(,?){GAP}{YEAR}(?::({CLOCK})( .+)?|{TAIL})"
 MONTH_FIRST = rf"{NAME}{GAP}{DAY}{BEHIND_DAY}(,?){GAP}{YEAR}{TAIL}"
-MONTH_BETWEEN = rf"9999{GAP}{NAME}{GAP}{DAY}{TAIL}"
+MONTH_BETWEEN = rf"9999(\.?){GAP}{NAME}{GAP}{DAY}\.?{TAIL}"
 YEAR_BEHIND_CLOCK = rf"{NAME} {DAY} {CLOCK}( .+)? 9999"
 
 WEEKDAY = rf"{NAME},?\s+(?=.*9)"
@@ -82,7 +82,7 @@ def _with_name(shape: str) -> Iterator[str]:
         yield day + (":%H:%M:%S" if found[6] else "") + (" %z" if found[7] else "")
     if (found := re.fullmatch(MONTH_FIRST, shape)) and found[1].lower() in MONTH_NUMBERS and len(found[5]) > 2:
         yield f"%b{found[2]}%d{found[3]}{found[4]}%Y"
-    if (found := re.fullmatch(MONTH_BETWEEN, shape)) and found[2].lower() in MONTH_NUMBERS:
-        yield f"%Y{found[1]}%b{found[3]}%d"
+    if (found := re.fullmatch(MONTH_BETWEEN, shape)) and found[3].lower() in MONTH_NUMBERS:
+        yield f"%Y{found[1]}{found[2]}%b{found[4]}%d"
     if (found := re.fullmatch(YEAR_BEHIND_CLOCK, shape)) and found[1].lower() in MONTH_NUMBERS:
         yield f"%b %d %H:%M:%S{' %z' if found[2] else ''} %Y"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NAMES_OF_MONEY = (
-    "$ € £ ¥ ₹ ₩ ₽ ₺ ₪ ฿ ₫ ₱ ₦ ₴ 元 円 원 kr zł Kč Ft руб Rs Rp RM US$ C$ A$ HK$ R$ NT$ S$ "
+    "$ € £ ¥ ₹ ₩ ₽ ₺ ₪ ฿ ₫ ₱ ₦ ₴ 元 円 원 kr zł Kč Ft руб Rs Rp RM US$ C$ CA$ A$ AU$ NZ$ MX$ HK$ R$ NT$ S$ "
     "USD EUR GBP CHF CNY RMB JPY INR CAD AUD NZD HKD SGD TWD KRW BRL SEK NOK DKK PLN CZK HUF RON RUB TRY TL ZAR MXN "
     "AED SAR ILS THB MYR IDR PHP VND UAH ARS CLP COP EGP NGN PKR"
 )

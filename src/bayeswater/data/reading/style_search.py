@@ -340,8 +340,10 @@ class StyleSearch:
             return one, "" if one.is_share else "a point may stand between thousands as well: say thousands='.'"
         return (by_decimal[","], "") if decimals == {","} else (grouped, may_be_decimals)
 
-    def _date(self, fitting: list[DateStyle], others: list[str]) -> tuple[DateStyle, str]:
+    def _date(self, fitting: list[DateStyle], others: list[str]) -> tuple[DateStyle | None, str]:
         style = fitting[0]
+        if style.format.startswith("%Y%m%d%H") and not self._hours_differ(style):
+            return None, "stays as written: they may be moments, but are of one hour, as numbers of orders are"
         if len(fitting) == 1:
             return style, NOT_ALL_ZONED if style.time == "UTC" and self._has_local else ""
         second = fitting[1]
@@ -363,6 +365,11 @@ class StyleSearch:
         usual = [one.n_fitting for one in dates if not one.style.format.startswith("%y")]  # type: ignore[attr-defined]
         is_first = str(getattr(tried.style, "format", "")).startswith("%y")
         return is_first and any(NEARLY_ALL * self._n_values <= n < self._n_values for n in usual)
+
+    def _hours_differ(self, style: DateStyle) -> bool:
+        """Say whether moments that are digits alone are of several hours of the day: behind a day may be a number."""
+        hours = np.asarray(style.values(self._seen).cast("timestamp[us]")).astype("datetime64[h]")
+        return len({int(hour) % 24 for hour in hours.astype(np.int64)}) > 1
 
     def _days_between(self, style: DateStyle) -> int:
         """Give the time between the first and the last day: those of a table lie near each other."""

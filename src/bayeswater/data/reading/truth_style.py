@@ -18,6 +18,7 @@ TRUTHS = (
     *((("verdadero", "verdadeiro", "vero"), ("falso",)), (("tak",), ("nie",)), (("ano", "áno"), ("ne", "nie"))),
     *((("igen",), ("nem",)), (("kyllä",), ("ei",)), (("evet",), ("hayır", "hayir")), (("da",), ("nu", "ne"))),
     *((("예", "네"), ("아니오", "아니요")), (("ναι",), ("όχι",)), (("نعم",), ("لا",)), (("כן",), ("לא",))),
+    *((("✓", "✔", "☑"), ("✗", "✘", "☐", "☒")),),
 )
 """Words for true and for false, in small letters; single letters are English alone, since others are codes, too."""
 

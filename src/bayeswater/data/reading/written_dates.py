@@ -18,23 +18,34 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MONTHS = (
-    "january jan januar jänner januari janvier janv enero ene gennaio gen janeiro stycznia ocak января янв",
-    "february feb februar februari février févr fév febrero febbraio fevereiro fev lutego şubat февраля фев",
-    "march mar märz mär mrz maart mrt mars marzo março marca mart марта мар",
-    "april apr avril avr abril abr aprile kwietnia nisan апреля апр",
-    "may mai mei mayo maggio mag maio maj maja mayıs мая май",
-    "june jun juni juin junio giugno giu junho czerwca haziran июня июн",
-    "july jul juli juillet juil julio luglio lug julho lipca temmuz июля июл",
-    "august aug augustus août agosto ago augusti sierpnia ağustos августа авг",
-    "september sep sept septembre septiembre settembre set setembro września eylül сентября сен сент",
-    "october oct oktober okt octobre octubre ottobre ott outubro out października ekim октября окт",
-    "november nov novembre noviembre novembro listopada kasım ноября ноя",
-    "december dec dezember dez décembre déc diciembre dic dicembre dezembro grudnia aralık декабря дек",
+    "january jan januar jänner januari janvier janv enero ene gennaio gen janeiro stycznia ocak января янв "
+    "januára ledna ianuarie január tammikuuta ιανουαρίου ιαν січня",
+    "february feb februar februari février févr fév febrero febbraio fevereiro fev lutego şubat февраля фев "
+    "februára února februarie február helmikuuta φεβρουαρίου φεβ лютого",
+    "march mar märz mär mrz maart mrt mars marzo março marca mart марта мар "
+    "března martie március maaliskuuta μαρτίου μαρ березня",
+    "april apr avril avr abril abr aprile kwietnia nisan апреля апр "
+    "apríla dubna aprilie április huhtikuuta απριλίου απρ квітня",
+    "may mai mei mayo maggio mag maio maj maja mayıs мая май mája května május toukokuuta μαΐου μαϊ травня",
+    "june jun juni juin junio giugno giu junho czerwca haziran июня июн "
+    "júna června iunie június kesäkuuta ιουνίου ιουν червня",
+    "july jul juli juillet juil julio luglio lug julho lipca temmuz июля июл "
+    "júla července iulie július heinäkuuta ιουλίου ιουλ липня",
+    "august aug augustus août agosto ago augusti sierpnia ağustos августа авг "
+    "srpna augusztus elokuuta αυγούστου αυγ серпня",
+    "september sep sept septembre septiembre settembre set setembro września eylül сентября сен сент "
+    "septembra září septembrie szeptember syyskuuta σεπτεμβρίου σεπ вересня",
+    "october oct oktober okt octobre octubre ottobre ott outubro out października ekim октября окт "
+    "októbra října octombrie október lokakuuta οκτωβρίου οκτ жовтня",
+    "november nov novembre noviembre novembro listopada kasım ноября ноя "
+    "novembra listopadu noiembrie marraskuuta νοεμβρίου νοε листопада",
+    "december dec dezember dez décembre déc diciembre dic dicembre dezembro grudnia aralık декабря дек "
+    "decembra prosince decembrie joulukuuta δεκεμβρίου δεκ грудня",
 )
-"""Months in English, German, Dutch, Swedish, Danish, French, Spanish, Italian, Portuguese, Polish, Turkish and Russian,
-long and short."""
+"""Months in English, German, Dutch, Swedish, Danish, French, Spanish, Italian, Portuguese, Polish, Turkish, Russian,
+Slovak, Czech, Romanian, Hungarian, Finnish, Greek and Ukrainian, long and short."""
 
-ACCENTS = str.maketrans("äéûçşı", "aeucsi")
+ACCENTS = str.maketrans("äéûçşıάίύΐϊ", "aeucsiαιυιι")
 MONTH_NUMBERS = {
     spelled: number + 1
     for number, names in enumerate(MONTHS)
@@ -59,7 +70,7 @@ ZONES = {"": 0, "Z": 0} | {zone[:-2]: 60 * int(zone[-2:]) for zone in HOURS_EAST
 
 NO_ZONE = 10**6
 
-LETTER, NO_LETTER = "[A-Za-zÀ-ɏА-я]", "[^A-Za-zÀ-ɏА-я]"
+LETTER, NO_LETTER = "[A-Za-zÀ-ɏͰ-ӿ]", "[^A-Za-zÀ-ɏͰ-ӿ]"
 """Of the languages whose months are known: RE2 takes milliseconds for all of Unicode."""
 
 CODES = {
@@ -112,6 +123,7 @@ PLAINER: tuple[tuple[str, str], ...] = (
     (r"^(\d{8})[T ](\d\d)(\d\d)", r"\1 \2:\3"),
     (r"^(\d{4}-\d\d-\d\d)-(\d\d\.\d\d\.\d\d)", r"\1 \2"),
     (r"^(\d{4}\.\d{1,2}\.\d{1,2})\.", r"\1"),
+    (r"^\[(.+)\]$", r"\1"),
     (r"^\s+|\s+$", ""),
 )
 """What people and programs write around dates and clocks, and what it is in plainer words."""

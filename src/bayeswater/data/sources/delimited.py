@@ -15,7 +15,15 @@ from bayeswater.data.column_types import Misfit, said_by_types, spoken
 from bayeswater.data.reading.cell_style import MARKS, CellStyle
 from bayeswater.data.sources.arrow_csv import CsvForm
 from bayeswater.data.sources.cut_rows import MOST_LINES_ABOVE
-from bayeswater.data.sources.encodings import UTF_8, found_encoding, is_utf_8, marked_encoding, n_signs, not_in_encoding
+from bayeswater.data.sources.encodings import (
+    UTF_8,
+    found_encoding,
+    is_utf_8,
+    marked_encoding,
+    n_mark_bytes,
+    n_signs,
+    not_in_encoding,
+)
 from bayeswater.data.sources.layout import Layout, found_layout
 from bayeswater.data.sources.odd_rows import (
     RAGGED,
@@ -49,6 +57,9 @@ if TYPE_CHECKING:
 
 INFERRED_BYTES = 2**20
 """The stretch at the beginning in which the types of the columns are looked for."""
+
+MOST_MARKS = 64
+"""Bytes in which marks of UTF-8 are looked for."""
 
 LONGEST_ROW = 64 * 2**20
 """Bytes of a row; beyond it the quotes of the file are broken."""
@@ -161,7 +172,8 @@ class DelimitedSource(Source):
             raise DataError(f"{self.name} is empty; give a file with a header and rows")
         if what := next((what for pattern, what in NO_TEXT.items() if pattern.match(head)), None):
             raise DataError(f"{self.name} is {what}, and not the text of a table")
-        return self._decoded(codecs.getincrementaldecoder(self._encoding)(), head, 0).removeprefix(codecs.BOM_UTF8)
+        text = self._decoded(codecs.getincrementaldecoder(self._encoding)(), head, 0)
+        return text[n_mark_bytes(text) :]
 
     @cached_property
     def _footer(self) -> bytes:
@@ -390,7 +402,7 @@ class DelimitedSource(Source):
 
     def _raw(self, n_passed: int) -> Iterator[bytes]:
         # where the file begins with a mark, bytes are counted from behind it
-        n_mark = len(codecs.BOM_UTF8) if self.origin.head(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8 else 0
+        n_mark = n_mark_bytes(self.origin.head(MOST_MARKS))
         with self.origin.open(n_mark + n_passed) as file:
             while piece := file.read(BLOCK_BYTES):
                 yield piece

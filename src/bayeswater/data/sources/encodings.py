@@ -22,6 +22,14 @@ ENCODING_OF_MARK = {
 
 UTF_8 = "utf-8"
 
+ENCODING_OF_ESCAPE = {
+    b"\x1b$B": "iso2022_jp",
+    b"\x1b$@": "iso2022_jp",
+    b"\x1b(J": "iso2022_jp",
+    b"\x1b$)C": "iso2022_kr",
+}
+"""Encodings of seven bits that tell themselves by how they change their letters."""
+
 SIGNS = "¿¡«»°§²³µ£€©®–—‘’“”„…\xa0"
 """Signs beside letters, in all languages."""
 
@@ -34,12 +42,13 @@ CENTRAL = ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéí
 LETTERS: dict[str, tuple[str, ...]] = {
     "cp1254": ("çğıi̇öşüâîû",),  # before Western, whose Icelandic has these bytes among others
     **dict.fromkeys(("cp1252", "iso8859-15", "cp850", "mac-roman"), WESTERN),
-    "cp1250": CENTRAL,
+    **dict.fromkeys(("cp1250", "iso8859-2"), CENTRAL),
+    "cp1257": ("ąčęėįšųūž", "āčēģīķļņšūž", "äõöüšž"),  # Lithuanian, Latvian, Estonian
 }
 """Letters beyond ASCII of the languages that an encoding is for, which stand alone among others."""
 
 SCRIPTS = {
-    **dict.fromkeys(("cp1251", "koi8-r"), ("\u0400", "\u045f", "оеаинтсрвлкмдп")),
+    **dict.fromkeys(("cp1251", "koi8-r", "cp866", "iso8859-5"), ("\u0400", "\u045f", "оеаинтсрвлкмдп")),
     "cp1253": ("\u0384", "\u03ce", "αοιετσνηυρπκςλ"),
     "cp1255": ("\u05d0", "\u05ea", "יוהלאתרבםמנשקד"),
     "cp1256": ("\u0621", "\u064a", "اليمنرتبةودسعه"),
@@ -66,8 +75,11 @@ LEAST_SHARE = 0.5
 FAR_MORE = 0.3
 """Share of common signs that another encoding has more than the likely one, where it is taken in its place."""
 
-CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-"""Bytes that no text has."""
+CONTROL = re.compile(rb"[\x00\x02-\x08\x0e-\x1a\x1c-\x1e]")
+"""Bytes that no text has, but for two that part cells."""
+
+CONTROL_OF_8_BITS = re.compile("[\x80-\x84\x86-\x9f]")
+"""Signs that no text has: letters of Windows, read as another encoding."""
 
 SYMBOLS = re.compile(rb"(?:[\x00-\x7f]|[%b](?![\x80-\xff]))*" % "°²³µ£§©®±·½€".encode("cp1252"))
 """Text that has nothing beyond ASCII but signs of units, as 20 °C, each alone."""
@@ -103,8 +115,22 @@ def known_encoding(encoding: str) -> str:
 
 
 def marked_encoding(head: bytes) -> str | None:
-    """Give the encoding that a mark at the beginning tells; that of UTF-8 tells what is taken anyway."""
+    """Give the encoding that a mark at the beginning tells, or an escape; that of UTF-8 tells what is taken anyway."""
+    if b"\x1b" in head and head.isascii():
+        return next((name for escape, name in ENCODING_OF_ESCAPE.items() if escape in head), None)
     return next((name for mark, name in ENCODING_OF_MARK.items() if head.startswith(mark)), None)
+
+
+def n_mark_bytes(head: bytes) -> int:
+    """Count the bytes of marks of UTF-8 at the beginning: programs that read one as text write another before it.
+
+    >>> n_mark_bytes(codecs.BOM_UTF8 * 2 + b"a,b"), n_mark_bytes(b"a,b")
+    (6, 0)
+    """
+    n = 0
+    while head.startswith(codecs.BOM_UTF8, n):
+        n += len(codecs.BOM_UTF8)
+    return n
 
 
 def is_utf_8(content: bytes) -> bool:
@@ -199,6 +225,8 @@ def _require_one_encoding(content: bytes, where: str, n_above: int, n_signs_abov
 def _share_of_common(content: bytes, encoding: str) -> float:
     """Give the share of signs beyond ASCII that are common; of UTF-16, of all."""
     text = content.decode(encoding, errors="ignore")
+    if CONTROL_OF_8_BITS.search(text):
+        return 0.0
     if encoding in LETTERS:
         return _share_of_letters(text, LETTERS[encoding])
     if encoding in SCRIPTS:
@@ -214,7 +242,7 @@ def _share_of_common(content: bytes, encoding: str) -> float:
 def _share_of_letters(text: str, languages: Sequence[str]) -> float:
     """Give the share of letters of some languages, half of it for those of the one that has most: others are names.
 
-    Words have neither three of them in a row, nor capitals behind small letters, nor quotes within.
+    Words have neither five of them in a row, nor capitals behind small letters, nor quotes within.
     """
     n, n_odd = sum(not sign.isascii() for sign in text), len(WITHIN_WORD.findall(text))
     times = Counter(sign for sign in RUN.sub("", text).lower() if not sign.isascii())
@@ -242,7 +270,7 @@ def _capitals() -> str:
     return "".join(sign for sign in map(chr, range(0xC0, 0x460)) if sign.isupper())
 
 
-RUN = re.compile(r"[^\W\d_\x00-\x7f]{3,}")
+RUN = re.compile(r"[^\W\d_\x00-\x7f]{5,}")
 """More letters beyond ASCII in a row than languages have that have few of them."""
 
 MOSTLY_FREQUENT = 0.75
@@ -251,7 +279,9 @@ MOSTLY_FREQUENT = 0.75
 BESIDE_ASCII = re.compile(r"[A-Za-z](?=[^\x00-\x7f])|[^\x00-\x7f](?=[A-Za-z])")
 BEHIND_ASCII = re.compile(r"[A-Za-z]([^\x00-\x7f])")
 
-WITHIN_WORD = re.compile(rf"(?<=[a-zß-öø-ÿа-яёά-ώ])[{_capitals()}]|(?<=[A-Za-z])[{SIGNS.replace('’', '')}](?=[A-Za-z])")
+WITHIN_WORD = re.compile(
+    rf"(?<=[a-zß-öø-ÿа-яёά-ώ])[{_capitals()}]|(?<=[A-Za-z])[{SIGNS.replace('’', '')}](?=[A-Za-z])|[©®](?=[A-Za-z])"
+)
 """What stands behind no small letter of a word."""
 
 

@@ -1,5 +1,7 @@
 """JSON lines: one object on each line, its members the cells of a row; a member that is not there is missing.
 
+Members of an object within it are columns, too: ``{"user": {"age": 31}}`` has the column ``user.age``.
+
 Blocks of whole lines are read by Arrow. A line holds no line break, so a block can be cut at any of them. An array of
 objects is read as lines, too (`json_arrays`).
 """
@@ -7,7 +9,7 @@ objects is read as lines, too (`json_arrays`).
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,6 +51,8 @@ class JsonLinesSource(Source):
 
     _found: "pa.Schema"  # types as they are in the file; `schema` has those asked for in their place
     types_strings = True
+    _paths: dict[str, tuple[str, ...]]  # the members that lead to each column within an object
+    _empty: set[tuple[str, ...]]  # and to objects of which no row has a member
 
     def _read_schema(self) -> "pa.Schema":
         head, is_whole = self._first_lines()
@@ -58,6 +62,7 @@ class JsonLinesSource(Source):
             raise DataError(f"{self.name} is text in {marked}; write JSON in UTF-8")
         if is_whole:
             self._require_rows(head)
+        self._paths, self._empty = {}, set()
         self._found = self._inferred(head, 0)
         return self._found
 
@@ -73,7 +78,7 @@ class JsonLinesSource(Source):
 
     def _first_strings(self, names: list[str]) -> "pa.Table":
         """Give columns of the first rows as they are stored."""
-        return _parsed(self._first_lines()[0], self._stored_schema(names), "ignore")
+        return self._parsed(self._first_lines()[0], self._stored_schema(names), "ignore")
 
     @property
     def may_lack_columns(self) -> bool:
@@ -94,9 +99,9 @@ class JsonLinesSource(Source):
 
         def parsed(block: tuple[int, bytes]) -> "pa.Table | pa.ArrowInvalid":
             try:
-                if zoned := _zoned(block[1], stored):
+                if zoned := self._zoned(block[1], stored):
                     return pa.ArrowInvalid(f"times of {zoned[0]!r} have a zone")
-                return _parsed(block[1], stored, "error" if is_whole else "ignore")
+                return self._parsed(block[1], stored, "error" if is_whole else "ignore")
             except pa.ArrowInvalid as misfit:  # told in its turn, when the lines before it are counted
                 return misfit
 
@@ -171,6 +176,38 @@ class JsonLinesSource(Source):
         self._found = pa.schema(list(kinds.items()))
         return self._with_styles(self._found, in_all=True)
 
+    def _parsed(self, block: bytes, schema: "pa.Schema | None", others: str) -> "pa.Table":
+        """Parse columns, or all; members of an object within a row are columns of their own."""
+        import pyarrow as pa
+
+        if schema is not None and (self._paths or self._empty):
+            columns = [(self._paths.get(one.name, (one.name,)), one.type) for one in schema]
+            within = {path[:n] for path, _ in columns for n in range(len(path))}
+            columns += [(path, pa.struct([])) for path in self._empty - within] if others == "error" else []
+            schema = pa.schema(_nested(columns))
+        table = _parsed(block, schema, others)
+        if schema is None:
+            paths = {*_leaves(table.schema)}
+            self._empty |= {path[:-1] for path in paths if not path[-1]}
+            self._paths |= {".".join(path): path for path in paths if path[-1] and len(path) > 1}
+        while any(map(pa.types.is_struct, table.schema.types)):
+            table = table.flatten()
+        if len({*table.column_names}) < len(table.column_names):
+            twice = next(name for name in table.column_names if table.column_names.count(name) > 1)
+            raise DataError(f"{self.name}: two members of a row are called {twice!r}; give one of them another name")
+        return table
+
+    def _zoned(self, block: bytes, schema: "pa.Schema") -> list[str]:
+        """Name the columns of points in time of which a cell has a zone: they are read as text is, all in UTC."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        moments = [field.name for field in schema if pa.types.is_timestamp(field.type)]
+        if not moments or not ZONE_IN_BLOCK.search(block):
+            return []
+        written = self._parsed(block, pa.schema([(name, pa.string()) for name in moments]), "ignore")
+        return [name for name in moments if pc.any(pc.match_substring_regex(written.column(name), ZONE)).as_py()]
+
     # ------------------------------------------------------------------ what goes wrong
 
     def _inferred(self, block: bytes, n_lines: int) -> "pa.Schema":
@@ -178,12 +215,12 @@ class JsonLinesSource(Source):
         import pyarrow as pa
 
         try:
-            table = _parsed(block, None, "infer")
+            table = self._parsed(block, None, "infer")
             found = table.schema
             for name in found.names:
                 if _has_long_numbers(table.column(name)):
                     self.note(f"column {name!r} has whole numbers that no float64 tells apart: write them as text")
-            zoned = _zoned(block, found)
+            zoned = self._zoned(block, found)
             return pa.schema([pa.field(one.name, pa.string()) if one.name in zoned else one for one in found])
         except pa.ArrowInvalid as error:
             self._require_objects(block, n_lines)
@@ -258,6 +295,27 @@ def _parsed(block: bytes, schema: "pa.Schema | None", others: str) -> "pa.Table"
     )
 
 
+def _leaves(fields: "Iterable[pa.Field]", *path: str) -> Iterator[tuple[str, ...]]:
+    """Give the members that lead to each cell of a row, and behind those of an empty object ""."""
+    import pyarrow as pa
+
+    for field in fields:
+        if pa.types.is_struct(field.type):
+            yield from _leaves(field.type, *path, field.name) if field.type.num_fields else [(*path, field.name, "")]
+        else:
+            yield (*path, field.name)
+
+
+def _nested(columns: "Sequence[tuple[tuple[str, ...], pa.DataType]]") -> "list[pa.Field]":
+    """Make fields of columns, and of objects those whose columns lie in one."""
+    import pyarrow as pa
+
+    within: dict[str, list[tuple[tuple[str, ...], pa.DataType]]] = {}
+    for (name, *path), kind in columns:
+        within.setdefault(name, []).append((tuple(path), kind))
+    return [pa.field(name, own[0][1] if not own[0][0] else pa.struct(_nested(own))) for name, own in within.items()]
+
+
 def _has_long_numbers(cells: "pa.ChunkedArray") -> bool:
     """Say whether floats are all whole, and one of them longer than an integer can be."""
     import pyarrow as pa
@@ -268,18 +326,6 @@ def _has_long_numbers(cells: "pa.ChunkedArray") -> bool:
     largest = pc.max(pc.abs(cells)).as_py()
     is_long = largest is not None and LONGEST_INTEGER <= largest < LONGEST_CODE
     return is_long and bool(pc.all(pc.equal(cells, pc.round(cells))).as_py())
-
-
-def _zoned(block: bytes, schema: "pa.Schema") -> list[str]:
-    """Name the columns of points in time of which a cell has a zone: they are read as text is, all in UTC."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    moments = [field.name for field in schema if pa.types.is_timestamp(field.type)]
-    if not moments or not ZONE_IN_BLOCK.search(block):
-        return []
-    written = _parsed(block, pa.schema([(name, pa.string()) for name in moments]), "ignore")
-    return [name for name in moments if pc.any(pc.match_substring_regex(written.column(name), ZONE)).as_py()]
 
 
 def _is_deep(block: bytes) -> bool:

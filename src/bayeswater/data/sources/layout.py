@@ -23,6 +23,7 @@ from bayeswater.data.sources.headers import (
     with_names_of_index,
     written_names,
 )
+from bayeswater.data.sources.odd_rows import said_of_sums
 from bayeswater.data.sources.reading_options import Reading
 from bayeswater.errors import DataError
 from bayeswater.records import record
@@ -213,6 +214,8 @@ def _named(
     shown = ", ".join(map(repr, written[:5]))
     way_out = "if it is none, say bayeswater.local_rows(source, header=False)"
     said += [f"the first row is read as a header, {shown}; {way_out}"] * is_data
+    if sums := said_of_sums([row.cells for row in body]):
+        said.append(sums)
     return Layout(
         names=tuple(names),
         left_out=(*names[:n_first], *names[len(raw) - n_last :]),

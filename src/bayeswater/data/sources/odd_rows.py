@@ -21,6 +21,9 @@ TOTALS = re.compile(
 """What a row of totals begins with."""
 
 
+STARS = ("*", "**")
+"""What stands in the place of a name in a row of sums."""
+
 RAGGED = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.S)
 """How Arrow words it."""
 
@@ -173,6 +176,39 @@ def said_of_rows(rows: Sequence[Sequence[str]], shown: Sequence[str]) -> str:
     if are_named and least > 2 and all(NUMBER.fullmatch(cell) for cell in last[1:] if cell):
         return f"the last row, {text}, has numbers alone and may be totals; take it out if so"
     return ""
+
+
+def said_of_sums(rows: Sequence[Sequence[str]]) -> str:
+    """Say that some rows are sums of those above them: one of their cells is a star or such a word.
+
+    >>> said_of_sums([["A", "1"], ["A", "2"], ["*", "3"], ["B", "4"]])
+    "1 of the first rows, as '* 3', is a sum of those above it; take such rows out"
+    """
+    words = {cell for row in rows for cell in row if not cell[-1:].isdigit()}
+    names = {word for word in words if word.strip() in STARS or TOTALS.fullmatch(word.strip())}
+    above: list[Sequence[str]] = []
+    found: list[Sequence[str]] = []
+    last = max(
+        (n for n, row in enumerate(rows) if names and all(row)), default=0
+    )
+    for row in rows[:last]:
+        if not names.isdisjoint(row) and len(above) > 1 and any(map(_is_sum, row, zip(*above, strict=False))):
+            found, above = [*found, row], []
+        else:
+            above.append(row)
+    shown = " ".join(found[0])[:60] if found else ""
+    are, them = ("is a sum", "it") if len(found) == 1 else ("are sums", "them")
+    return f"{len(found)} of the first rows, as {shown!r}, {are} of those above {them}; take such rows out" * bool(
+        found
+    )
+
+
+def _is_sum(cell: str, above: Sequence[str]) -> bool:
+    try:
+        total, *parts = (float(one.replace(",", "")) for one in (cell, *above))
+    except ValueError:
+        return False
+    return total != 0 and abs(total - sum(parts)) < 1e-9 * abs(total)
 
 
 def is_total(cells: Sequence[str]) -> bool:

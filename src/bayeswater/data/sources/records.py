@@ -23,7 +23,7 @@ RARE = "~^"
 """What seldom stands between cells, and elsewhere may stand before numbers: it must be in the first line."""
 
 BAR = "|"
-DELIMITERS = f",;\t{BAR}{RARE}"
+DELIMITERS = f",;\t{BAR}{RARE}\x01\x1f"
 """What may stand between cells where nothing is said of it; the first wins among equals."""
 
 
