@@ -221,3 +221,12 @@ def test_numbers_beside_words_are_said(tmp_path):
         "column 'a' has 2 numbers and 1 words, as 'two', and is text"
         in bw.read_table(tmp_path / "t.xlsx").report.notes[0]
     )
+
+
+def test_formulas_without_values_are_said(tmp_path):
+    book = pytest.importorskip("openpyxl").Workbook()
+    for row in (["a", "twice"], [1, "=A2*2"], [2, "=A3*2"]):
+        book.active.append(row)
+    book.save(tmp_path / "sums.xlsx")
+    report = bw.read_table(tmp_path / "sums.xlsx").report
+    assert [note for note in report.notes if "some formulas have no values" in note]

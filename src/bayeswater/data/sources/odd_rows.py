@@ -188,9 +188,7 @@ def said_of_sums(rows: Sequence[Sequence[str]]) -> str:
     names = {word for word in words if word.strip() in STARS or TOTALS.fullmatch(word.strip())}
     above: list[Sequence[str]] = []
     found: list[Sequence[str]] = []
-    last = max(
-        (n for n, row in enumerate(rows) if names and all(row)), default=0
-    )
+    last = max((n for n, row in enumerate(rows) if names and all(row)), default=0)
     for row in rows[:last]:
         if not names.isdisjoint(row) and len(above) > 1 and any(map(_is_sum, row, zip(*above, strict=False))):
             found, above = [*found, row], []

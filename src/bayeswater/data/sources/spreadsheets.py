@@ -44,6 +44,12 @@ FAR_FROM_USUAL = (
 )
 """Tags of cells in another form than all programs write, with a prefix, of .ods, and in UTF-16."""
 
+BARE_FORMULA = re.compile(rb"(?:</f>|<f [^>]*/>)(?:<v ?/>|<v></v>)?</c>")
+
+NO_VALUES = (
+    "some formulas have no values, and their cells are missing: open the file in a spreadsheet program, and save it"
+)
+
 NAMES_OF_CELLS = (b"sheetData", b"table:table-")
 """What a part with cells holds, be it well-formed or not; images and drawings do not."""
 
@@ -92,6 +98,8 @@ class SpreadsheetSource(HeldSource):
             self.note(odd)
         columns = {name: [row[place] for row in body] for name, place in found.used.items()}
         table = pa.table({name: column_of_cells(cells, marks) for name, cells in columns.items()})
+        if any(column.null_count for column in table.columns) and _has_bare_formulas(path, self.name):
+            self.note(NO_VALUES)
         for said in said_of_kinds(columns, table):
             self.note(said)
         return table
@@ -152,6 +160,15 @@ def require_small_sheets(path: str, where: str) -> None:
         raise DataError(f"{where} is damaged: {error}; save it anew, or fetch it again") from None
     except RuntimeError as error:  # a password, a method of packing
         raise DataError(f"{where}: {error}; save it without a password, as .xlsx or .ods") from None
+
+
+def _has_bare_formulas(path: str, where: str) -> bool:
+    """Say whether a cell of an .xlsx has a formula and no value, as programs write them that do not work them out."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        sheets = [info for info in archive.infolist() if "worksheets/" in info.filename]
+        return any(BARE_FORMULA.search(piece) for info in sheets for piece in _pieces(archive, info, where))
 
 
 def _require_small_parts(archive: zipfile.ZipFile, where: str) -> None:
