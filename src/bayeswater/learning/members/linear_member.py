@@ -9,8 +9,8 @@ lacked cells when the member learned. A missing category is a state of its own t
 
 The numbers b, w, u and v have the least log-loss plus half of the squares of w, u and v by C, for one of a few values
 of C. They are structure, which stays while rows come and go; P(k) is counted. Rows are divided into folds by the hashes
-of their cells, and every row is judged by what the other folds gave: C and whether terms are bent are chosen so, and so
-every row may validate.
+of their cells, and every row is judged by what the other folds gave: C is chosen so, terms are bent where that is
+better by more than the standard error, and every row may validate.
 """
 
 from collections.abc import Iterable, Mapping
@@ -160,7 +160,7 @@ class LinearMember(CountedClasses):
         with one_blas_thread():
             tried = [_LinesOfLeastLoss(terms, some, counts.count) for terms in ways]
             judged = [problem.judged(fold, judging) for problem in tried]
-            best = int(np.argmin([loss for loss, _, _ in judged]))
+            best = int(len(ways) > 1 and _is_clear(judged[0][0] - judged[1][0]))
             problem, (_, ridge, without) = tried[best], judged[best]
             lines = [problem.least(ridge, np.ones(len(fold), dtype=bool), without[0]), *without]
             lines += [problem.least(ridge, fold != n, lines[0]) for n in range(len(without), FOLDS)]
@@ -239,22 +239,22 @@ class _LinesOfLeastLoss:
         """Lines that say nothing."""
         return np.zeros(self.table.n_classes), np.zeros((self.how.n_terms, self.table.n_classes))
 
-    def judged(self, fold: Array, numbers: Iterable[int]) -> tuple[float, float, list[Line]]:
-        """Let some folds choose C, which grows until they are told worse: their loss, C, and the lines without each."""
-        found: tuple[float, float, list[Line]] = (np.inf, 0.0, [])
+    def judged(self, fold: Array, numbers: Iterable[int]) -> tuple[Array, float, list[Line]]:
+        """Let some folds choose C, which grows until they are told worse: losses, C, and the lines without each."""
+        found: tuple[Array, float, list[Line]] = (np.full(1, np.inf), 0.0, [])
         lines = dict.fromkeys(numbers, self.start)
         for ridge in BENT_RIDGES if self.how.knots.size else RIDGES:
             lines = {n: self.least(ridge, fold != n, line) for n, line in lines.items()}
-            loss = sum(self.loss(line, fold == n) for n, line in lines.items())
-            if loss >= found[0]:
+            losses = np.concatenate([self.losses(line, fold == n) for n, line in lines.items()])
+            if losses.sum() >= found[0].sum():
                 break
-            found = loss, ridge, [*lines.values()]
+            found = losses, ridge, [*lines.values()]
         return found
 
-    def loss(self, line: Line, rows: Array) -> float:
-        """Log-loss of some rows, summed."""
+    def losses(self, line: Line, rows: Array) -> Array:
+        """Log-loss of some rows, each times its weight."""
         log_p = log_shares(self.prior + self.how.scores(self._taken(rows), line), use_loop=False)
-        return -float(self.table.weights[rows] @ log_p[np.arange(len(log_p)), self.table.labels[rows]])
+        return -self.table.weights[rows] * log_p[np.arange(len(log_p)), self.table.labels[rows]]
 
     def least(self, ridge: float, rows: Array, start: Line) -> Line:
         """Find the line of least penalised log-loss over some rows; intercepts are standard normal beforehand."""
@@ -282,6 +282,11 @@ class _LinesOfLeastLoss:
     def _taken(self, rows: Array) -> tuple[Array, csr_array]:
         places = np.flatnonzero(rows)
         return self.terms[0][places], self.terms[1][places]
+
+
+def _is_clear(gains: Array) -> bool:
+    """Say whether gains of rows are in sum over 0, by more than the standard error."""
+    return bool(gains.sum() > np.sqrt(len(gains)) * gains.std())
 
 
 def _folds(table: EnsembleTable, seed: int) -> Array:
