@@ -71,6 +71,12 @@ def _frame(X: Any) -> pd.DataFrame:
     return pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
 
 
+def _frame_of_polars(X: Any) -> Any:
+    import polars as pl
+
+    return pl.DataFrame({f"x{j}": np.ascontiguousarray(X[:, j]) for j in range(X.shape[1])})
+
+
 _codes, _marks = partial(categories, n_columns=20), partial(marks, n_features=20)
 _texts = partial(texts, n_features=5_000, n_words=20, n_classes=5)
 
@@ -78,12 +84,14 @@ FORMS = (
     Form("GaussianNB, float64", "GaussianNB", measurements),
     Form("GaussianNB, float32", "GaussianNB", _made(measurements, np.float32)),
     Form("GaussianNB, float64 by column", "GaussianNB", _made(measurements, np.asfortranarray)),
+    Form("GaussianNB, float32 by column", "GaussianNB", _made(measurements, partial(np.asfortranarray, dtype="f4"))),
     Form("GaussianNB, pandas", "GaussianNB", _made(measurements, _frame)),
     Form("CategoricalNB, uint8", "CategoricalNB", _codes),
     Form("CategoricalNB, int64", "CategoricalNB", _made(_codes, np.int64)),
     Form("CategoricalNB, pandas", "CategoricalNB", _made(_codes, _frame)),
     Form("MultinomialNB, float64", "MultinomialNB", _marks),
     Form("MultinomialNB, int64", "MultinomialNB", partial(_marks, dtype=np.int64)),
+    Form("MultinomialNB, int64 of polars", "MultinomialNB", _made(partial(_marks, dtype=np.int64), _frame_of_polars)),
     Form("MultinomialNB, CSR of 5k", "MultinomialNB", _texts),
     Form("ComplementNB, float64", "ComplementNB", _marks),
     Form("ComplementNB, CSR of 5k", "ComplementNB", _texts),
