@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from tests.explain.tables import COLUMNS, fruit, fruit_model, loan_model, with_cell
 
-from bayeswater import NaiveBayes, NormalInverseGamma
+from bayeswater import GaussianClassifier, NaiveBayes, NormalInverseGamma
 from bayeswater.decision.likelihood_temperature import LikelihoodTemperature
 from bayeswater.explain.turning import Decision
 
@@ -247,3 +247,12 @@ def test_columns_of_every_family_are_among_those_tried():
         *("categorical", "bernoulli", "gaussian", "lognormal", "poisson", "binned", "multinomial")
     }
     assert set(COLUMNS) < set(fruit(1)[0].column_names)
+
+
+def test_columns_that_hardly_vary_and_depend_on_each_other_are_explained_without_overflow():
+    rng = np.random.default_rng(4)
+    b = rng.normal(size=8)
+    X = np.c_[rng.normal(size=8), 1e-150 * b, 1e-150 * (b + 1e-4 * rng.normal(size=8))]
+    explanation = GaussianClassifier(shrinkage=0.0).fit(X, np.arange(8) % 2).explain(X[:1])[0]
+    with np.errstate(over="raise"):
+        assert "turn" in str(explanation) and "nan" not in str(explanation)

@@ -205,6 +205,14 @@ def test_whole_hours_are_known_no_better_than_to_half_an_hour():
     assert candidate.why_not(OpenColumn(profile, 0), alone=False) == ""
 
 
+def test_numbers_of_half_precision_are_brought_into_periods_that_are_larger_than_they_can_be():
+    at = np.linspace(0, 80_000, 40)
+    model = NaiveBayes(columns={"at": {"period": 86_400}}).fit(pd.DataFrame({"at": at}), at > 20_000)
+    asked = pd.DataFrame({"at": np.array([25_200.0, -61_200.0], dtype=np.float16)})
+    found = model.predict_log_proba(asked)
+    np.testing.assert_array_equal(found, model.predict_log_proba(asked.astype(np.float64)))
+
+
 def test_times_of_day_and_numbers_with_a_period_are_weighed_by_evidence():
     seconds = np.concatenate([RNG.normal(0, 5400, 150), RNG.normal(39_600, 5400, 150)]).round() % 86_400
     y = np.repeat(["night", "noon"], 150)

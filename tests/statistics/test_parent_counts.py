@@ -3,6 +3,8 @@
 Families: found cell by cell, of any product of domains, and only of one structure.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.oracles.counting import count, marginal
@@ -190,6 +192,13 @@ def test_more_configurations_than_the_limit_are_refused(monkeypatch):
         ResourceLimitError, match=r"4 columns with their parents \(the most.*'x3': \d+\).*fewer parents"
     ):
         families()
+
+
+def test_single_columns_of_more_states_than_fit_are_refused():
+    counts = weighed(None)
+    wide = Schema((Variable("a", range(2**31)), counts.schema[1]))
+    with pytest.raises(ResourceLimitError, match="counting 2 columns would take 32 GiB"):
+        _ = replace(counts, schema=wide).singles
 
 
 def test_a_dense_table_may_take_all_that_the_limit_allows(monkeypatch):

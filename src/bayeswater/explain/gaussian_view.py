@@ -102,7 +102,8 @@ class GaussianLandscape(Landscape):
 
     @cached_property
     def _precisions(self) -> "Precisions":
-        return precisions(self.terms.joint, self._x)  # type: ignore[arg-type]
+        with np.errstate(over="ignore"):  # of columns that hardly vary: see `_is_far`
+            return precisions(self.terms.joint, self._x)  # type: ignore[arg-type]
 
     @cached_property
     def options(self) -> list[NumberOptions | None]:
@@ -152,8 +153,8 @@ class GaussianLandscape(Landscape):
 
     @cached_property
     def _is_far(self) -> bool:
-        """Whether the squared distances of the row are so large that differences from them lose digits that count."""
-        return bool((self._precisions.distance > FAR).any())
+        """Whether squares are too large: differences from them would lose digits that count, or they have none."""
+        return bool((self._precisions.distance > FAR).any() or not np.isfinite(self._precisions.curvature).all())
 
     def _scored(self, cells: dict[int, Array]) -> Array:
         """Score the changed rows themselves."""

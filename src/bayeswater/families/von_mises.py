@@ -329,7 +329,9 @@ class VonMises(NumberFamily):
 
     def encode(self, raw: RawTable, known: Any, settings: Settings, *, learning: bool) -> NumberTable:
         """Read the numbers, each brought to the first turn."""
-        numbers = self.numbers(raw, settings)
+        halves = np.float16  # may not reach a period, such as the seconds of a day
+        read = self.numbers(raw, settings)
+        numbers = [values.astype(np.float32) if values.dtype == halves else values for values in read]
         columns = tuple(np.mod(values, period) for values, period in zip(numbers, self.period.tolist(), strict=True))
         return NumberTable(columns, self.names, (False,) * len(columns))
 

@@ -247,6 +247,8 @@ class ParentCounts(Statistic):
     def singles(self) -> CategoryCounts:
         """The counts of single columns."""
         start = offsets(self.n_states)
+        n_bytes = 8 * int(start[-1]) * self.n_classes
+        require_table_bytes(n_bytes, f"counting {len(self.schema)} columns", "bin the columns with the most states")
         table = np.zeros((start[-1], self.n_classes), dtype=self.count.dtype)
         for x in range(len(self.schema)):
             alone = self.cells_of(x).with_parents(0)
