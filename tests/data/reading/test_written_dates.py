@@ -71,6 +71,13 @@ def test_a_zone_is_read_in_every_way_it_is_written(cells: tuple[str, ...]) -> No
     assert read(*cells) == ("date", [datetime(2024, 1, 1, 10, 30, tzinfo=UTC)] * len(cells))
 
 
+@pytest.mark.parametrize("clock", ["9:15", "10:15", "10:15:30", "1:15:30 pm", ""])
+def test_a_clock_of_any_length_may_stand_behind_eight_digits(clock: str) -> None:
+    kind, values = read(f"20231231 {clock}".strip(), f"20240105 {clock}".strip())
+    days = [value.date() if isinstance(value, datetime) else value for value in values]
+    assert (kind, days) == ("date", [date(2023, 12, 31), date(2024, 1, 5)])
+
+
 def test_a_zone_of_two_meanings_is_not_read() -> None:
     assert read("2024-01-01 10:00 CST", "2024-01-02 10:00 CST")[0] == "plain"
 

@@ -26,7 +26,7 @@ YEAR_FIRST = rf"9999{MARK}{DAY}\1{DAY}(\.?){TAIL}"
 WITH_SIGNS = rf"9999(年|년\s?){DAY}(月|월\s?){DAY}(日|일){TAIL}"
 YEAR_LAST = rf"{DAY}{MARK}{DAY}\1{YEAR}{TAIL}"
 SHORT_YEAR_FIRST = rf"99([-/]){DAY}\1{DAY}{TAIL}"
-DIGITS = rf"9{{8}}{TAIL}|9{{12}}|9{{14}}"
+DIGITS = rf"9{{8}}(9999(?:99)?|{TAIL})"
 DAY_FIRST = rf"{DAY}{BEHIND_DAY}{GAP}{NAME}(,?){GAP}{YEAR}(?::({CLOCK})( .+)?|{TAIL})"
 MONTH_FIRST = rf"{NAME}{GAP}{DAY}{BEHIND_DAY}(,?){GAP}{YEAR}{TAIL}"
 MONTH_BETWEEN = rf"9999(\.?){GAP}{NAME}{GAP}{DAY}\.?{TAIL}"
@@ -68,8 +68,8 @@ def _of_numbers(shape: str) -> Iterator[str]:
             yield both[0]
     if found := re.fullmatch(SHORT_YEAR_FIRST, shape):
         yield f"%y{found[1]}%m{found[1]}%d"
-    if re.fullmatch(DIGITS, shape):
-        yield "%Y%m%d" + {12: "%H%M", 14: "%H%M%S"}.get(len(shape), "")
+    if found := re.fullmatch(DIGITS, shape):
+        yield "%Y%m%d" + {"9999": "%H%M", "999999": "%H%M%S"}.get(found[1], "")
 
 
 def _with_name(shape: str) -> Iterator[str]:
