@@ -27,6 +27,7 @@ from bayeswater import (
     MultinomialNB,
     NormalInverseGamma,
     ParameterError,
+    SchemaError,
     StatisticsError,
     UnseenCategoryWarning,
 )
@@ -199,6 +200,17 @@ def test_a_frame_and_an_array_of_the_same_columns_go_together_with_a_warning(kin
     with pytest.warns(UserWarning, match="feature names"):
         model.forget(then[:1], Y[:1])
     assert model.class_count_.tolist() == [5, 6]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_one_column_of_another_name_is_told_by_name_in_frames_of_every_library(frame):
+    rows, labels = {"a": [1.0, 2.0, 3.0, 4.0]}, [0, 0, 1, 1]
+    model = GaussianNB().fit(frame(rows), labels)
+    with pytest.raises(SchemaError, match="feature names"):
+        model.predict(frame({"b": rows["a"]}))
+    unnamed = GaussianNB().fit(np.array([rows["a"]]).T, labels)
+    with pytest.warns(UserWarning, match="X has feature names"):
+        assert unnamed.predict(frame(rows)).tolist() == labels
 
 
 @every_model

@@ -220,7 +220,11 @@ def require_names(estimator: Any, X: Any) -> None:
     if is_frame(X) or (known is not None and getattr(X, "ndim", 1) == 2):
         if known is not None and is_frame(X) and list(given_names(X)) == known.tolist():
             return  # as almost always
-        if estimator.n_features_in_ == 1 and getattr(X, "shape", ())[1:] == (1,) and X.dtype == object:
+        if (
+            estimator.n_features_in_ == 1
+            and getattr(X, "shape", ())[1:] == (1,)
+            and getattr(X, "dtype", None) == np.dtype(object)
+        ):
             return  # texts in a list, whose one column needs no name
         try:
             _validate_data(estimator, X, reset=False)

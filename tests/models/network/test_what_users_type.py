@@ -127,3 +127,6 @@ def test_several_states_of_a_variable_are_told_as_a_likelihood():
     assert found["no"] == pytest.approx((0.2 * 0.1 + 0.5 * 0.8) / 0.7, rel=1e-12)
     with pytest.raises(ParameterError, match=r"\['x', 'w'\] is no state of 'a'"):
         network.query("b", {"a": ["x", "w"]})
+    for nothing in ([], [np.array([1, 2])]):
+        with pytest.raises(ParameterError, match="is no state of 'a'"):
+            network.query("b", {"a": nothing})

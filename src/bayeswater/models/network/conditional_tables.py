@@ -35,8 +35,10 @@ def state_code(variable: Variable, state: Any) -> int:
     (1, 1)
     """
     code = known_code(state, variable)
-    if code is None and isinstance(state, list | tuple | set) and all(one in variable.states for one in state):
-        likelihood = {one: int(one in state) for one in variable.states}
+    are_several = code is None and isinstance(state, list | tuple | set)
+    several = {known_code(one, variable) for one in state} if are_several else set()
+    if several and None not in several:
+        likelihood = {one: int(place in several) for place, one in enumerate(variable.states)}
         raise ParameterError(
             f"{state!r} are several states of {variable.name!r}; to say that it has one of them, give "
             f"soft_evidence={{{variable.name!r}: {likelihood}}}"
