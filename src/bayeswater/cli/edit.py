@@ -142,4 +142,4 @@ def _table(net: "BayesianNetwork", path: str) -> Any:
 
     rows = local_rows(path)
     read_as_states(rows, net.variables)
-    return whole_table(rows, rows.schema.names, "a table of probabilities", "give its node fewer parents")
+    return whole_table(rows, None, "a table of probabilities", "give its node fewer parents")

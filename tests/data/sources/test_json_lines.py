@@ -57,6 +57,21 @@ def test_types_and_members_that_come_late_lead_to_types_that_fit_all_lines(tmp_p
     assert rows_of(source)[50] == json.loads(last)
 
 
+@pytest.mark.filterwarnings("ignore:column '(b|c.b)' has one value")
+@pytest.mark.parametrize(
+    ("late", "name"), [('{"a": 1, "b": "x", "y": 1}', "b"), ('{"a": 1, "c": {"b": "x"}, "y": 1}', "c.b")]
+)
+def test_a_member_that_comes_late_is_a_column_of_what_is_read_and_learned(tmp_path, small_blocks, late, name):
+    path = tmp_path / "late.jsonl"
+    path.write_text('{"a": 1, "y": 0}\n{"a": 2, "y": 1}\n' * 50 + f"{late}\n" * 20)
+    with pytest.warns(BayesWarning, match="cells of other types or columns"):
+        assert {*read_table(path).table.column_names} == {"a", name, "y"}
+    for columns, learned in ((None, {"a", name}), (["a", "y"], {"a"})):
+        with pytest.warns(BayesWarning, match="cells of other types or columns"):
+            model = NaiveBayes().fit(local_rows(path, columns=columns), target="y")
+        assert {column.name for column in model.columns_} == learned
+
+
 def test_a_date_that_turns_out_to_be_text_is_text(tmp_path, small_blocks):
     path = tmp_path / "late.jsonl"
     path.write_text('{"a": "2024-01-01"}\n' * 50 + '{"a": "soon"}\n')
@@ -109,6 +124,13 @@ def test_text_among_numbers_far_down_is_refused_by_line_and_column(tmp_path, mon
     message = rf"mixed\.jsonl: after line {n_lines}, column 'a' holds (text|string), and (numbers|int64) before it"
     with pytest.raises(DataError, match=message):
         rows_of(open_source(path))
+
+
+def test_text_among_numbers_within_an_object_is_refused_by_line_and_column(tmp_path):
+    path = tmp_path / "mixed.jsonl"
+    path.write_text('{"user": {"age": 1}}\n' * 40 + '{"user": {"age": "x"}}\n')
+    with pytest.raises(DataError, match=r"after line 40, column 'user\.age' holds text, and numbers before it"):
+        read_table(path)
 
 
 def test_a_file_without_lines_is_refused_before_it_fills_the_memory(monkeypatch, small_blocks):

@@ -9,7 +9,7 @@ objects is read as lines, too (`json_arrays`).
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -265,7 +265,7 @@ class JsonLinesSource(Source):
                 raise DataError(
                     f"{self.name}: line {number} is no JSON object but {str(row)[:40]!r}; write one object on each line"
                 )
-            for name, cell in row.items():
+            for name, cell in _cells(row):
                 kind = _kind(cell)
                 before = kinds.setdefault(name, kind) if kind else kind
                 if before != kind:
@@ -346,6 +346,14 @@ def _wider(a: "pa.DataType", b: "pa.DataType") -> "pa.DataType | None":
     if pa.string() in (a, b) and any(map(pa.types.is_timestamp, (a, b))):
         return pa.string()
     return wider_type(a, b)
+
+
+def _cells(row: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+    """Give the cells of a row, and behind an object those within it."""
+    for member, cell in row.items():
+        yield within + member, cell
+        if isinstance(cell, dict):
+            yield from _cells(cell, f"{within}{member}.")
 
 
 def _kind(cell: Any) -> str:

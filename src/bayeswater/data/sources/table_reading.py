@@ -144,7 +144,7 @@ def _read(rows: Any) -> TableRead:
             part.keeps_dictionaries = False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReadingWarning)  # it is in the report
-        table = whole_table(rows, rows.schema.names, "read_table", WAY_OUT)
+        table = whole_table(rows, None, "read_table", WAY_OUT)
     prefix = f"{rows.name}: "
     told = [column for part in rows.parts if isinstance(part, Source) for column in part.cells.report(part.schema)]
     report = ReadingReport(

@@ -34,13 +34,13 @@ def in_types_that_fit(read: Callable[[], T]) -> T:
             warn_user(str(change), BayesWarning)
 
 
-def whole_table(rows: Rows, columns: Sequence[str], holder: str, way_out: str) -> "pa.Table":
+def whole_table(rows: Rows, columns: Sequence[str] | None, holder: str, way_out: str) -> "pa.Table":
     """Read the rows of a source at once; where a cell does not fit its type, in a wider one, with a warning.
 
     Parameters
     ----------
     rows : of any kind
-    columns : those to read
+    columns : those to read; None for all, also those that come late in JSON
     holder : for a message, what needs all of them: "BayesEnsemble"
     way_out : for a message, what else can be done
 
@@ -60,7 +60,8 @@ def whole_table(rows: Rows, columns: Sequence[str], holder: str, way_out: str) -
     room = HeldTables(rows.name, holder, way_out)
 
     def read() -> Held:
-        return _watched(rows, columns, room) if isinstance(rows, LocalRows) else rows.sum(room, columns)
+        names = rows.schema.names if columns is None else columns
+        return _watched(rows, names, room) if isinstance(rows, LocalRows) else rows.sum(room, names)
 
     return one_table(list(in_types_that_fit(read).tables))
 

@@ -62,7 +62,7 @@ def file_of_rows(path: Any, variables: Sequence[Variable], numbers: Sequence[str
     """Read a file whose columns are variables, or numbers of a network, into memory."""
     rows = local_rows(path, missing_only=marks_besides(variables))
     read_as_states(rows, variables, numbers)
-    return whole_table(rows, rows.schema.names, "a network", "give fewer rows")
+    return whole_table(rows, None, "a network", "give fewer rows")
 
 
 def marks_besides(variables: Sequence[Variable]) -> list[str]:

@@ -70,7 +70,8 @@ class LabelledRows(Examples):
         require_labels_alone(target, weight, columns or ())
         if isinstance(rows, LocalRows) and not isinstance(rule, TargetBins):
             rows.declare({}, {target: LABELS})
-        self.columns = [name for name in names if name not in (target, weight)] if columns is None else list(columns)
+        self._takes_all = columns is None
+        self.columns = list(columns) if columns is not None else self._others()
         if not self.columns:
             raise DataError(f"{rows.name}: there is no column beside {target!r} to learn from")
         if weight is not None:
@@ -152,8 +153,14 @@ class LabelledRows(Examples):
             with rows_named([first]), original_rows(self._first.kept):
                 raise type(error)(str(error)) from error
 
+    def _others(self) -> list[str]:
+        """Name all columns beside those of labels and weights."""
+        return [name for name in self.rows.schema.names if name not in (self.target, self.weight)]
+
     def begin_anew(self) -> None:
-        """Look at the first rows again: they are read in other types now."""
+        """Look at the first rows again: they are read in other types now, and of JSON a column may have come late."""
+        if self._takes_all:
+            self.columns = self._others()
         for name in ("_first_rows", "_first"):
             self.__dict__.pop(name, None)
 

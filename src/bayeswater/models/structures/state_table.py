@@ -194,7 +194,7 @@ def named_frame(data: Any) -> Any:
     rows = rows_to_answer(data)
     if isinstance(rows, LocalRows):
         rows.keep_words()
-    data = materialised(data) if rows is None else whole_table(rows, rows.schema.names, "learn_structure", WAY_OUT)
+    data = materialised(data) if rows is None else whole_table(rows, None, "learn_structure", WAY_OUT)
     if not is_frame(data):
         raise DataError(f"data is a {type(data).__name__}; give a frame, whose columns have names")
     if library_of(data) == "pandas" and not all(isinstance(name, str) for name in data.columns):
