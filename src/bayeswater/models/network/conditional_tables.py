@@ -37,7 +37,7 @@ def state_code(variable: Variable, state: Any) -> int:
     code = known_code(state, variable)
     are_several = code is None and isinstance(state, list | tuple | set)
     several = {known_code(one, variable) for one in state} if are_several else set()
-    if several and None not in several:
+    if len(several) > 1 and None not in several:
         likelihood = {one: int(place in several) for place, one in enumerate(variable.states)}
         raise ParameterError(
             f"{state!r} are several states of {variable.name!r}; to say that it has one of them, give "
