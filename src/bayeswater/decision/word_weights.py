@@ -93,7 +93,7 @@ class TextRows:
     def known_words(self, left: Array) -> csr_array:
         """Give the words that rows of other folds have, by what is `left` without each fold: (n_folds, n_words).
 
-        What is new to a machine is no word in its texts: all others are scaled to length 1.
+        What is new to a machine is no word in its texts, nor in their length.
         """
         words = self.words.copy()
         row = np.repeat(np.arange(len(self)), np.diff(words.indptr))

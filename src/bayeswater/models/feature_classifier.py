@@ -1,7 +1,7 @@
 """`FeatureClassifier`: what the models of features, such as the words of texts that are counted elsewhere, share.
 
 With ``weights="learned"`` features are read as the words of one text (`families.words.weighed_words`): each has a
-weight for each class, rows are scaled to length 1, and log-ratios are those of the sums of features.
+weight for each class, rows are divided by their length or its root, and log-ratios are those of the sums of features.
 """
 
 from collections.abc import Mapping, Sequence

@@ -59,7 +59,8 @@ class MultinomialNB(WeighsFeatures, FeatureClassifier):
         Whether probabilities are corrected by a temperature (and a shift of each class) learned by leave-one-out. It
         has no effect with learned weights, which need no further calibration.
     weights : None or "learned", default None
-        "learned" scales rows to length 1 and gives each feature a weight in each class, learned by leave-one-out.
+        "learned" gives each feature a weight in each class, and divides rows by their length or its root, whichever
+        tells held-out rows better.
 
     Attributes
     ----------
