@@ -20,10 +20,10 @@ import numpy as np
 
 from bayeswater.data.cells import python_value
 from bayeswater.data.display_width import display_width, on_one_line, padded, shortened
-from bayeswater.data.frames import as_numpy, library_of, read_frame, write_frame
+from bayeswater.data.frames import STORED, as_numpy, library_of, read_frame, write_frame
 from bayeswater.data.reading.cell_styles import style_of
 from bayeswater.data.reading.column_kinds import IDENTIFIED, Kind, kind_of, percent
-from bayeswater.data.reading.dates import date_columns, seconds_of
+from bayeswater.data.reading.dates import date_columns, has_times, seconds_of
 from bayeswater.data.reading.discretising.cuts import apply_cuts
 from bayeswater.data.reading.discretising.finding_cuts import NumberColumn, cuts_by_class
 from bayeswater.data.reading.style_search import are_amounts, style_in_frame
@@ -176,7 +176,8 @@ class TableLook:
     def title(self) -> str:
         """Say what was looked at."""
         some = "" if self.is_whole else "the first "
-        return f"{self.name}: {some}{self.n_rows:,} rows of {len(self.columns)} columns"
+        rows, columns = "row" + "s" * (self.n_rows != 1), "column" + "s" * (len(self.columns) != 1)
+        return f"{self.name}: {some}{self.n_rows:,} {rows} of {len(self.columns)} {columns}"
 
     def _repr_html_(self) -> str:
         remarks = html_table(["notes and warnings"], ([remark] for remark in self.remarks()))
@@ -266,7 +267,10 @@ def look_at(
 def _understood(table: "pa.Table", target: str | None) -> "pa.Table":
     """Read strings as a model does, where no source has read them."""
     for place, name in enumerate(table.column_names):
-        if name != target and style_of(table.field(place)) is None:
+        field = table.field(place)
+        if field.metadata == STORED:
+            table = table.set_column(place, name, table.column(place).cast(field.type.value_type))
+        if name != target and style_of(field) is None:
             found = style_in_frame(table.column(place), is_stored=False)
             if found is not None:
                 table = table.set_column(place, name, found.style.read(table.column(place), name))
@@ -300,7 +304,10 @@ def _column(
     except DataError as error:
         return ColumnLook(name, "empty", str(error), cells.null_count, 0, warnings=(str(error),))
     if kind.kind == "empty":
-        return ColumnLook(name, kind.kind, kind.why, len(cells), 0, warnings=("no cell has a value: it is left out",))
+        so = "there is no class to learn" if is_target else "it is left out"
+        return ColumnLook(name, kind.kind, kind.why, len(cells), 0, warnings=(f"no cell has a value: {so}",))
+    if kind.kind == "date" and not has_times(name, cells) and getattr(cells.type, "tz", None) is None:
+        cells = cells.cast("date32")  # as they are written where a file has days
     values, codes = _distinct_codes(cells)
     times = np.bincount(codes[codes >= 0], minlength=len(values))
     often = np.argsort(-times, kind="stable")
@@ -427,7 +434,7 @@ def _values(column: ColumnLook, n_rows: int) -> str:
 
 
 def _share(part: int, whole: int) -> str:
-    return percent(part, whole) if 200 * part >= whole else "<1 %"
+    return percent(part, whole) if 200 * part > whole else "<1 %"
 
 
 def _shown(value: Any) -> str:

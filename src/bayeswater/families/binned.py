@@ -188,7 +188,7 @@ class Binned(StateFamily, NumberFamily):
             numbers, n_bins = raw.numbers(column.name), len(_cuts(column)) + 1
             low, high = reach(column)
             beyond = (numbers < low) | (numbers > high)
-            marked.append(narrow_codes(np.where(beyond, n_bins + 1, codes[:, j]), n_bins + 1))
+            marked.append(narrow_codes(np.where(beyond, n_bins + 1, codes[:, j]), n_bins + 2))
         return replace(table, codes=ColumnMatrix(tuple(marked)))
 
     def restored(self, arrays: dict[str, Array], classes: Variable, domain: Any) -> CategoryCounts:

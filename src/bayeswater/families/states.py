@@ -238,7 +238,7 @@ class StateBlock(Block):
 
     def is_new(self, cells: Array) -> Array:
         """Mark the cells of some rows (n_rows, n_columns) that no row had; of an empty column there are none."""
-        return (cells > self.counts.n_states) & (self.counts.n_states > 0)
+        return (cells == self.counts.n_states + 1) & (self.counts.n_states > 0)
 
     @cached_property
     def log_new_state(self) -> Array:
@@ -485,13 +485,13 @@ def state_form(column: Column, variable: Variable) -> LabelForm | BinForm:
 
 
 def without_unknown(coded: CodedTable, columns: Sequence[Column], settings: Settings) -> CodedTable:
-    """Give cells of which nothing is known the code of what was never counted, which has no factor."""
+    """Give cells of which nothing is known a code beyond that of what was never counted: it has no factor either."""
     unknown = {j: settings.unknown[c.source] for j, c in enumerate(columns) if c.source in settings.unknown}
     if not unknown:
         return coded
     codes = coded.block(slice(0, coded.shape[0])).astype(np.int64)
     for j, is_unknown in unknown.items():
-        codes[is_unknown, j] = coded.schema.n_states[j] + 1
+        codes[is_unknown, j] = coded.schema.n_states[j] + 2
     return replace(coded, codes=DenseMatrix(codes))
 
 

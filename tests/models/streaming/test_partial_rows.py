@@ -60,6 +60,26 @@ def test_a_dict_a_list_of_dicts_and_a_series_are_rows(model):
     assert str(model.next_best(series)) == str(model.next_best({"colour": "red"}))
 
 
+@pytest.mark.parametrize("missing", ["ignore", "state"])
+def test_intervals_and_novelty_take_dicts_lists_of_them_series_and_files(missing, tmp_path):
+    model = NaiveBayes(missing=missing).fit(FRAME, Y)
+    known = [{**dict.fromkeys(FRAME), **row} for row in ROWS]
+    for ask in (model.novelty, lambda X: model.credible_interval(X).to_frame()):
+        whole = ask(known)
+        if missing == "ignore":  # else an empty cell is known to be empty
+            assert np.array_equal(ask(ROWS), ask(table(*ROWS)))
+        assert np.array_equal(whole, ask(table(*ROWS)))
+        assert np.array_equal(ask([ROWS[0]]), ask(ROWS[0]))
+        assert np.array_equal(ask(FRAME.iloc[0]), ask(FRAME[:1]))
+        path = tmp_path / "rows.parquet"
+        FRAME.to_parquet(path)
+        assert np.array_equal(ask(path), ask(FRAME))
+    assert model.novelty({}) == [1.0]  # as usual as any row of which nothing is known
+    unknown = model.credible_interval({})
+    assert unknown.probability == pytest.approx(model.predict_proba({}))
+    assert (unknown.low < unknown.high).all()
+
+
 def test_names_that_no_column_has_are_refused_with_the_nearest(model):
     with pytest.raises(SchemaError, match=r"a row names 'color', but there is no such column; did you mean 'colour'"):
         model.predict([{"colour": "red"}, {"color": "red"}])

@@ -61,7 +61,7 @@ from bayeswater.models.settings import (
     require_missing_rule,
     require_unseen_rule,
 )
-from bayeswater.models.streaming.answering import over_rows
+from bayeswater.models.streaming.answering import in_memory, over_rows
 from bayeswater.models.streaming.passes import Examples, Passes
 from bayeswater.models.weighing import WeighsTerms, require_no_weights
 from bayeswater.networks.class_tables import NetworkTables, class_name
@@ -357,7 +357,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         Parameters
         ----------
         X : rows
-            A table, as in `predict`.
+            A table in memory, the name of a file, or partial rows (a dict, a list of dicts, a Series), as in `predict`.
         level : float, default 0.95
             Probability that the interval holds the true value.
         n_draws : int, default 1000
@@ -385,6 +385,11 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         >>> model.credible_interval([["red"]], n_draws=100).probability.round(2)
         array([[0.77, 0.23]])
         """
+        self._require_fitted()
+        model, X = in_memory(self, X, "credible_interval")
+        if model is not self:
+            return model.credible_interval(X, level=level, n_draws=n_draws, random_state=random_state, lang=lang)
+        X = materialised(X)
         table, joint, count = self._table(X), self._mixed_joint(), self.class_count_
         decided, known = self._decided(table), self._known_cells(table)
         stage = Stage(checked_seed(random_state), checked_draws(n_draws), len(count))
@@ -420,7 +425,7 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         Parameters
         ----------
         X : rows
-            A table, as in `predict`.
+            A table in memory, the name of a file, or partial rows (a dict, a list of dicts, a Series), as in `predict`.
         n_draws : int, default 2000
             Number of rows to draw. No novelty is smaller than 1 / (1 + n_draws).
         random_state : int, default 0
@@ -443,6 +448,10 @@ class NaiveBayes(WeighsTerms, OnSums, BayesClassifier):
         >>> model.novelty([["red"]], n_draws=100)
         array([1.])
         """
+        self._require_fitted()
+        model, X = in_memory(self, X, "novelty")
+        if model is not self:
+            return model.novelty(X, n_draws=n_draws, random_state=random_state)
         X = materialised(X)
         table, joint = with_new_cells(self._table(X), self._raw(X)), self._mixed_joint().generative()
         return novelty(joint, table, self._columns_of_groups(), checked_draws(n_draws), checked_seed(random_state))
