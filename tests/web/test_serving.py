@@ -326,3 +326,13 @@ def test_cells_of_rows_are_read_as_the_file_was_written(tmp_path):
     assert loaded.cells({"on": "n/a", "sum": "-"}) == {"on": None, "sum": None}
     with pytest.raises(QuestionError, match=r"on is 'soon'; give a date, as 2024-02-29; or write it as 31\.12\.2023"):
         loaded.cells({"on": "soon"})
+
+
+def test_a_clock_and_its_seconds_are_one_in_the_same_request(tmp_path):
+    cells = [f"{hour}:30,{'a' if hour < 12 else 'b'}" for hour in range(24)]
+    (tmp_path / "calls.csv").write_text("\n".join(["at,y", *cells]), encoding="utf-8")
+    save(NaiveBayes().fit(tmp_path / "calls.csv", target="y"), tmp_path / "calls.bayes")
+    client = client_of(Served(tmp_path / "calls.bayes"))
+    for rows in ([{"at": "10:30"}, {"at": 37800}], [{"at": 37800}, {"at": "10:30"}]):
+        first, second = client.post("/predict", json={"rows": rows}).json()["predictions"]
+        assert first == second

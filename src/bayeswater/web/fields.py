@@ -75,7 +75,9 @@ class Field:
             return None
         if isinstance(fact, str) and self._style is not None and self.kind in (NUMBER, DATE, TIME):
             try:
-                return self._style.read(_one(fact), self.name)[0].as_py()
+                cell = self._style.read(_one(fact), self.name)[0].as_py()
+                is_clock = self.kind == NUMBER and isinstance(cell, time)  # in other rows the seconds may be given
+                return float(seconds_of(_one(cell))[0]) if is_clock else cell
             except Misfit:
                 as_file = f"; or write it as {self._style}"
         else:
