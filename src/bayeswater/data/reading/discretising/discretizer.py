@@ -40,8 +40,9 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     method : {"mdl", "equal_frequency", "equal_width", "rounding", "pkid", "fixed_frequency", "hartemink"}
-        "mdl" cuts where that shortens the description of the labels (Fayyad and Irani); it needs y. Then `n_bins` bins
-        of about equal frequency, or of equal width. "rounding" puts together what rounds to the same, half to even.
+        "mdl", the default, cuts where that shortens the description of the labels (Fayyad and Irani); it needs y. Then
+        `n_bins` bins of about equal frequency, or of equal width. "rounding" joins what rounds to the same, half to
+        even.
         "pkid" makes the root of n bins of about equal frequency, "fixed_frequency" bins of `min_rows` rows or more.
         "hartemink" looks at all columns together: of `initial_bins` bins of about equal frequency it joins neighbours
         until `n_bins` are left, so that columns tell as much of each other as they can.
