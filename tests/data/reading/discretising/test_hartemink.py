@@ -46,6 +46,14 @@ def test_neighbours_are_joined_that_tell_least_apart(seed):
     assert all(set(few.points) <= set(many.points) for few, many in zip(found.cuts_, fine.cuts_, strict=True))
 
 
+def test_cuts_stay_where_all_rows_weigh_less():
+    rng = np.random.default_rng(5)
+    X, weight = rng.normal(size=(200, 2)), rng.integers(1, 5, 200)
+    X[:, 1] += X[:, 0] ** 2
+    found, light = (Discretizer("hartemink", n_bins=3).fit(X, sample_weight=own) for own in (weight, weight * 2.0**-40))
+    assert light.cuts_ == found.cuts_
+
+
 def test_a_column_with_few_values_stays_as_it_is():
     X = np.array([[0.0, 1.0] * 20, np.arange(40.0) // 10]).T
     found = Discretizer("hartemink", n_bins=3, initial_bins=10).fit(X)

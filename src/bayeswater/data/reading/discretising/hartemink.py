@@ -48,7 +48,7 @@ def kept_cuts(codes: list[Array], n_first: list[int], n_bins: int, weight: Array
         found = np.bincount(cells, weight, minlength=(n_first[i] + 1) * (n_first[j] + 1)).reshape(n_first[i] + 1, -1)
         of_i, of_j = slice(start[i], start[i + 1]), slice(start[j], start[j + 1])
         shared[of_i, of_j], shared[of_j, of_i] = found[:-1, :-1], found[:-1, :-1].T
-    tolerance = SAME * max(1.0, float(len(codes[0]) if weight is None else weight.sum()))
+    tolerance = SAME * float(len(codes[0]) if weight is None else weight.sum())
     bins = [list(range(first, last)) for first, last in pairwise(start)]
 
     def told(rows: Array) -> Array:
