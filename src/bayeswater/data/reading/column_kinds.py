@@ -356,15 +356,15 @@ def kind_of(name: str, column: "pa.ChunkedArray", *, declared: bool, stored: boo
     import pyarrow as pa
 
     types, kind = pa.types, column.type
-    if types.is_dictionary(kind):
+    if types.is_dictionary(kind) and not stored:
         require_labels(name, kind.value_type)
-        return _of_categories(name, column, declared) if not stored else _of_strings(column)
+        return _of_categories(name, column, declared)
     readable = {
         "flag": types.is_boolean(kind),
         "number": types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind),
         "seconds": types.is_time(kind) or types.is_duration(kind),
         "date": types.is_date(kind) or types.is_timestamp(kind),
-        "string": types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind),
+        "string": stored or types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind),
     }
     if not any(readable.values()) and not types.is_null(kind):
         raise DataError(
@@ -466,10 +466,8 @@ def _are_whole(numbers: Array) -> bool:
 
 def _of_strings(column: "pa.ChunkedArray") -> ColumnKind:
     """Judge strings; each different one is looked at once."""
-    if column.null_count == len(column):
-        return ColumnKind("empty", NO_VALUE)
     strings, times = _counted(column)
-    n_strings = int(times.sum())
+    n_strings, n_values = int(times.sum()), len(strings)
     them = f"{'the first ' if n_strings == SAMPLED else ''}{n_strings} strings"
     n_long = n_matching(strings, times, LONG) if OF_TEXT.search(bytes_in(strings)) else 0
     are_chosen = 100 * int(times[times >= CHOSEN].sum()) >= CHOSEN_SHARE * n_strings
@@ -477,12 +475,10 @@ def _of_strings(column: "pa.ChunkedArray") -> ColumnKind:
         share = percent(n_long, n_strings)
         return ColumnKind("text", f"{share} of {them} have {TEXT_WORDS} words or {TEXT_CJK} CJK characters or more")
     hint = hint_at(strings, times)
-    n_distinct = len(strings)
-    name_rows = n_strings >= IDENTIFIED and 100 * n_distinct > DISTINCT * n_strings
+    name_rows = n_strings >= IDENTIFIED and 100 * n_values > DISTINCT * n_strings
     if name_rows and n_matching(strings, times, SEVERAL_WORDS) == 0:
-        share = percent(n_distinct, n_strings)
-        return ColumnKind("identifier", f"{share} of {them} are distinct, without blanks", hint)
-    return ColumnKind("category", f"{n_distinct} distinct among {them}", hint)
+        return ColumnKind("identifier", f"{percent(n_values, n_strings)} of {them} are distinct, without blanks", hint)
+    return ColumnKind("category", f"{n_values} distinct among {them}", hint)
 
 
 def _counted(column: "pa.ChunkedArray") -> "tuple[pa.Array, Array]":
