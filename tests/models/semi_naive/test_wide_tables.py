@@ -114,6 +114,18 @@ def test_further_rows_are_counted_with_the_pairs_of_the_first_fit(wide, model, t
     assert (loaded + first).class_count_.sum() == N_ROWS + 200
 
 
+def test_the_penalty_that_chose_the_counted_pairs_cannot_be_changed(wide, tmp_path):
+    X, y = table()
+    model = TAN().fit(X, y)
+    save(model, tmp_path / "m.bayes")
+    for changed in (model, load(tmp_path / "m.bayes"), pickle.loads(pickle.dumps(model)), model + model):
+        before = changed.predict_proba(X)
+        with pytest.raises(ParameterError, match="counted, with penalty=None; set it back, or fit again"):
+            changed.set_params(penalty="bic").predict(X)
+        np.testing.assert_array_equal(changed.set_params(penalty=None).predict_proba(X), before)
+    assert model.set_params(penalty="bic").fit(X, y).parents_ == in_the_narrow_way(model, X, y, None).parents_
+
+
 def test_later_states_find_their_place(wide):
     X, y = table(lacks=0.0)
     later = X + (X.max(axis=0) == X) * 2.0

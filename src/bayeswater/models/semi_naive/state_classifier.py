@@ -197,7 +197,7 @@ class StateClassifier(OnSums, BayesClassifier):
 
     # ------------------------------------------------------------------ learning
 
-    _fixed_by_fit = ("structure_",)
+    _fixed_by_fit: tuple[str, ...] = ("structure_",)
 
     def _passes(self, examples: Examples, classes: Variable | None = None) -> Passes[Self]:
         """Plan a table, count it, choose its structure, calibrate it; `classes` are declared beforehand."""

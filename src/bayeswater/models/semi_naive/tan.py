@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -113,6 +113,11 @@ class TAN(StateClassifier):
         root = None if self.root is None else column_place(self.root, names, "root")
         states = self._estimate(sums).states
         if isinstance(pairs, SomePairs):  # the pairs of the tree, and no others
+            if vars(self).get("_penalty_of_fit", self.penalty) != self.penalty:
+                raise ParameterError(
+                    f"penalty is {self.penalty!r}, but of so many columns only the pairs of a tree were counted, with "
+                    f"penalty={self._penalty_of_fit!r}; set it back, or fit again"
+                )
             parents = rooted([*pairs.each_pair()], mutual_information(states), root)
         else:
             assert isinstance(states, PairCounts)
@@ -129,6 +134,12 @@ class TAN(StateClassifier):
         for low, high in edges:
             partners[high] += (low,)
         return tuple(partners)
+
+    _fixed_by_fit = ("structure_", "_penalty_of_fit")
+
+    def _adopt(self, sums: Sums[ColumnGroups]) -> Self:
+        self.__dict__.setdefault("_penalty_of_fit", self.penalty)
+        return super()._adopt(sums)
 
     @property
     def _spares_names(self) -> bool:
