@@ -4,6 +4,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from bayeswater.data.reading.cell_style import PlainStyle
 from bayeswater.data.reading.style_search import StyleFound, StyleSearch, style_in_frame
 from bayeswater.data.reading.written_as import WrittenAs
 from bayeswater.errors import ParameterError
@@ -61,6 +62,14 @@ def test_another_column_tells_where_one_leaves_doubt_and_else_the_doubt_is_said(
     told = found(["01/02/2023", "03/04/2023"], others=(found(["31.12.2023", "1.1.2023"]),))
     assert (told.style.format, told.doubt) == ("%d/%m/%Y", "")
     assert found(["01/02/2023", "03/04/2023"], WrittenAs(date_format="%d/%m/%Y")).style.format == "%d/%m/%Y"
+
+
+def test_a_format_of_dates_that_fits_no_cell_is_said_with_one() -> None:
+    given = WrittenAs(date_format="%Y.%m.%d")
+    column = found(["01/02/2023", "03/04/2023"], given)
+    assert isinstance(column.style, PlainStyle)
+    assert column.doubt == "date_format='%Y.%m.%d' fits none of the first cells, such as '01/02/2023'"
+    assert found(["2023.02.01", "2023.04.03"], given).doubt == found(["red", "blue"], given).doubt == ""
 
 
 def test_groups_of_three_are_thousands_unless_another_column_has_a_decimal_comma() -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+from itertools import product
 from typing import Any
 
 import pyarrow as pa
@@ -237,6 +238,10 @@ def test_whole_numbers_that_no_float_tells_apart_are_said(tmp_path):
 def test_text_that_is_not_in_utf_8_is_named(tmp_path):
     path = tmp_path / "rows.json"
     path.write_bytes('[{"a": 1}]'.encode("utf-16"))
+    for encoding, text in product(("utf-16-le", "utf-16-be"), ('[{"a": 1}]', '{"a": 1}\n{"a": 2}\n')):
+        (tmp_path / "unmarked.json").write_bytes(text.encode(encoding))
+        with pytest.raises(DataError, match=r"(?i)text in utf-16.*; write JSON in UTF-8"):
+            open_source(tmp_path / "unmarked.json").schema  # noqa: B018
     with pytest.raises(DataError, match="is text in utf-16; write JSON in UTF-8"):
         open_source(path).schema  # noqa: B018
 

@@ -190,12 +190,21 @@ def test_rows_of_another_length_are_left_out_on_request():
         assert rows_of(opened(RAGGED, bad_rows="skip")) == [{"a": 1, "b": 2, "c": 3}]
 
 
+def test_the_sign_of_a_new_page_is_passed_over_below_the_rows_and_named_among_them():
+    for end in ("\f", "\n\f\n"):
+        assert rows_of(opened(f"a,b\n1,2\n3,4{end}")) == [{"a": 1, "b": 2}, {"a": 3, "b": 4}]
+    with pytest.raises(DataError, match=r"row 3 .* it is the sign of a new page, and no row"):
+        rows_of(opened("a,b\n1,2\n\f\n3,4\n"))
+
+
 def test_rows_of_another_length_are_filled_up_on_request():
     with pytest.warns(ReadingWarning, match="are filled up"):
         found = rows_of(opened(RAGGED, bad_rows="pad"))
     assert [tuple(row.values()) for row in found] == [(1, 2, 3), (4, 5, None), (6, 7, 8), (9, None, None)]
-    with pytest.raises(DataError, match="has 4 cells and not 3"):
+    with pytest.raises(DataError, match=r"has 4 cells and not 3: .*bad_rows='skip'\)$"):
         rows_of(opened("a,b,c\n1,2\n1,2,3,4\n", bad_rows="pad"))
+    with pytest.raises(DataError, match=r"bad_rows='pad'$"):
+        rows_of(opened("a,b,c\n1,2,3\n1,2,3,,\n"))
     with pytest.raises(ParameterError, match="bad_rows is 'ignore'; it can be one of error, skip, pad"):
         opened("a\n", bad_rows="ignore")
 

@@ -14,6 +14,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+from bayeswater import local_rows, look, read_table
 from bayeswater.data.column_types import as_types, type_named
 from bayeswater.data.sources import arff, delimited, json_lines, source
 from bayeswater.data.sources.recognising import open_source
@@ -286,6 +287,15 @@ def test_a_reader_that_stops_early_leaves_the_source_usable(tmp_path, small_batc
     source = open_source(long_file(tmp_path, "t.csv.gz"))
     assert next(source.batches()).num_rows < 5000
     assert sum(table.num_rows for table in source.batches()) == 5000
+
+
+@pytest.mark.parametrize("read", [local_rows, read_table, look])
+def test_options_of_reading_files_are_refused_where_there_is_no_file(read):
+    with pytest.raises(ParameterError, match=r"missing, decimal: this tells how a file is read, and the source is a T"):
+        read(pa.table({"x": ["?", "1"]}), missing=["?"], decimal=",")
+    with pytest.raises(ParameterError, match="rows that are open already"):
+        local_rows(local_rows(pa.table({"x": [1]})), header=False)
+    assert local_rows(pa.table({"x": [1]}), types={"x": "number"}).schema.field("x").type == pa.float64()
 
 
 def test_an_option_that_there_is_not_is_named_with_the_nearest_one(tmp_path):

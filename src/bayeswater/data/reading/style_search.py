@@ -197,6 +197,7 @@ class StyleSearch:
         self._words: Counter[str] = Counter()
         self._kinds, self._may_be_truths = frozenset(kinds), "truth" in kinds
         self._tried: list[_Tried] = []
+        self._misfit = ""
 
     def add(self, cells: "pa.ChunkedArray") -> None:
         """Look at strings."""
@@ -224,9 +225,12 @@ class StyleSearch:
         some = {DIGIT.sub("9", string) for string in strings.to_pylist()[:: max(1, len(strings) // SEEN)]}
         numbers, clock = _possible(self.written)
         styles = [style for style in (*numbers, clock) if any(style.may_be(shape) for shape in some if "9" in shape)]
-        formats = formats_of(some) if self.written.date_format is None else [self.written.date_format]
-        styles += [DateStyle(self.written.marks, format=format) for format in formats]
+        given, formats = self.written.date_format, formats_of(some)
+        styles += [DateStyle(self.written.marks, format=one) for one in (formats if given is None else [given])]
         tried = [_Tried(style) for style in styles if style.kind in self._kinds]
+        is_date = any(isinstance(one.style, DateStyle) and one.matching(seen).any() for one in tried)
+        if given is not None and formats and not is_date:
+            self._misfit = f"date_format={given!r} fits none of the first cells, such as {strings[0].as_py()!r}"
         return [one for one in tried if 2 * one.matching(seen).sum() >= len(strings)]
 
     def _note(self, seen: Seen, times: Array) -> None:
@@ -280,7 +284,7 @@ class StyleSearch:
         kept = tuple(mark for mark in frequent if mark not in self.written.always_missing)
         plain = PlainStyle(self.written.marks, kept)
         near = max(known, key=lambda tried: tried.n_fitting, default=None)
-        found = StyleFound(plain, doubt, marks=self._most(self._marks), n_cells=self.n_cells)
+        found = StyleFound(plain, doubt or self._misfit, marks=self._most(self._marks), n_cells=self.n_cells)
         if near is None or near.n_fitting == self._n_values or 2 * near.n_fitting <= self._n_values:
             return found
         if len(near.others) > SHOWN and near.n_fitting < NEARLY_ALL * self._n_values:

@@ -125,6 +125,8 @@ class ArrayLines:
     def _read_on(self) -> bool:
         """Read more of the file behind what is left; say whether there was any."""
         more = self._file.read(PIECE_BYTES)
+        if b"\0" in more:
+            raise DataError(f"{self._name} has bytes of zero, as text in UTF-16 does; write JSON in UTF-8")
         try:
             self._text = self._text[self._place :] + self._decoder.decode(
                 more, final=not more and not self._is_beginning

@@ -58,7 +58,7 @@ class JsonLinesSource(Source):
         head, is_whole = self._first_lines()
         if not head.strip():
             raise DataError(f"{self.name} is empty; give a file with one JSON object on each line")
-        if (marked := marked_encoding(head)) is not None:
+        if marked := marked_encoding(head) or "utf-16" * (b"\0" in head[:2]):
             raise DataError(f"{self.name} is text in {marked}; write JSON in UTF-8")
         if is_whole:
             self._require_rows(head)

@@ -115,7 +115,7 @@ def end_of_filled(text: bytes, end: int, delimiter: bytes) -> int:
     >>> end_of_filled(b"1,2,\n,,\n,,\n", 11, b","), end_of_filled(b",,\n", 3, b",")
     (5, 0)
     """
-    nothing, begin = delimiter + b" \t\r\n\x1a", max(end - TAIL_BYTES, 0)
+    nothing, begin = delimiter + b" \t\r\n\f\x1a", max(end - TAIL_BYTES, 0)
     filled = begin + len(text[begin:end].rstrip(nothing))
     if filled == begin:  # more than is looked at first
         filled = len(text[:end].rstrip(nothing))
@@ -245,6 +245,8 @@ def ragged_row(found: re.Match[str], delimiter: str, n_bad: int, *, near_top: bo
         way_out = 'write quotes within cells twice, as "", and not behind a backslash'
     elif text.startswith("#"):
         way_out = "if such lines are no rows, say bayeswater.local_rows(source, comment='#')"
+    elif "\f" in text and not text.strip():
+        way_out = "it is the sign of a new page, and no row: take it out"
     elif text.startswith("'"):
         way_out = 'write double quotes around cells, "x, y", in the place of single ones'
     elif there == expected + 1 and text.rstrip().endswith(delimiter):
@@ -252,7 +254,9 @@ def ragged_row(found: re.Match[str], delimiter: str, n_bad: int, *, near_top: bo
     elif there > expected and near_top:
         way_out = f"take out the lines above it if it is the header; else {way_out}"
     cells = f"{there} cell{'' if there == 1 else 's'} and not {expected}"
+    can_be_filled = there < expected or text.rstrip().rstrip(delimiter).count(delimiter) < expected
+    filling = ", or fill them up with bad_rows='pad'" * can_be_filled
     return (
         f"has {cells}{f', as the first of {n_bad:,} rows' * (n_bad > 1)}: {text[:80]!r}; {way_out}; or leave such rows "
-        "out with bayeswater.local_rows(source, bad_rows='skip'), or fill them up with bad_rows='pad'"
+        f"out with bayeswater.local_rows(source, bad_rows='skip'){filling}"
     )

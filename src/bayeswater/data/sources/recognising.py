@@ -31,7 +31,7 @@ from bayeswater.data.sources.queries import is_dataset, is_query, query_parts
 from bayeswater.data.sources.reading_options import Reading, reading_with
 from bayeswater.data.sources.source import Source, TypesWidened
 from bayeswater.data.sources.streams import Stream
-from bayeswater.errors import DataError
+from bayeswater.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -203,6 +203,12 @@ def local_rows(
     >>> rows.sum(lambda table: sum(table["x"].to_pylist()), ["x"])
     6
     """
+    if reading and not (is_path(source) or are_paths(source)):
+        what = "rows that are open already" if isinstance(source, LocalRows) else f"a {type(source).__name__}"
+        raise ParameterError(
+            f"{', '.join(reading)}: this tells how a file is read, and the source is {what}; leave it out and change "
+            "the cells themselves, or give the name of the file"
+        )
     if isinstance(source, LocalRows):
         return source
     kinds = {name: type_named(kind) if isinstance(kind, str) else kind for name, kind in (types or {}).items()}
