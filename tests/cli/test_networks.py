@@ -303,6 +303,8 @@ def test_a_classifier_that_is_a_network_answers_too(run, tmp_path):
     found = json.loads(run("query", tmp_path / "tan.bayes", "P(class | p=a)", "--json").out)
     expected = model.predict_proba(pd.DataFrame({"p": ["a"], "q": [None]}))[0]
     assert [s["probability"] for s in found["states"]] == pytest.approx(expected.tolist(), abs=1e-12)
+    asked = run("query", tmp_path / "tan.bayes", "P(health | p=a)")
+    assert asked.code == 2 and "what a classifier predicts is called 'class' in its network" in asked.err
     save(GaussianNB().fit(rng.random((20, 2)), rng.integers(0, 2, 20)), tmp_path / "gauss.bayes")
     answer = run("query", tmp_path / "gauss.bayes", "P(class)")
     assert answer.code == 1 and "a GaussianNB is no network of variables with states" in answer.err

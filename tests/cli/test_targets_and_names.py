@@ -165,6 +165,9 @@ def test_a_comparison_without_a_model_is_an_error_and_no_empty_table(run, folder
 def test_what_is_no_model_is_named_with_what_is_one(run, folder):
     swapped = run("predict", folder / "people.csv", folder / "people.bayes")
     assert swapped.code == 1 and "give one that `save` or `bayeswater fit` wrote" in swapped.err
+    (folder / "asia.bif").write_text("network asia {\n}\n")
+    network = run("evaluate", folder / "asia.bif", folder / "people.csv", "-t", TARGET)
+    assert network.code == 1 and "verbs such as `bayeswater query`" in network.err
     (folder / "empty.bayes").write_bytes(b"")
     assert "it is no model file: it is empty" in run("inspect", folder / "empty.bayes").err
 

@@ -89,10 +89,13 @@ def is_mixed(network: Any) -> "TypeIs[MixedNetwork]":
 def node_named(network: "GraphQuestions | DecisionNetwork", word: "NameAt", text: str) -> int:
     """Find a variable that a person names in a text; one that is not there is shown with the nearest ones."""
     from bayeswater.errors import nearest_names
+    from bayeswater.networks.class_tables import class_name
     from bayeswater.structure.notation import error_at
 
     if word.text not in network.names:
-        near = nearest_names(word.text, network.names)
+        near, named = nearest_names(word.text, network.names), network.names[0]
+        if named == class_name(network.names[1:]):
+            near += f"; what a classifier predicts is called {named!r} in its network"
         raise error_at(text, word.place, f"there is no variable {word.text!r} ({near})")
     return network.names.index(word.text)
 

@@ -95,7 +95,10 @@ def _read_header(file: BinaryIO, size: int) -> bytes:
     if len(first) < 8 or length > MODEL_HEADER_BYTES:
         like = [f", like {what}" for start, what in OTHER_FILES.items() if first.startswith(start)]
         begins = f"begins with {first!r}{''.join(like)}" if first else "is empty"
-        raise ModelFileError(f"it is no model file: it {begins}; give one that `save` or `bayeswater fit` wrote")
+        raise ModelFileError(
+            f"it is no model file: it {begins}; give one that `save` or `bayeswater fit` wrote; networks, as .bif, are "
+            "for `BayesianNetwork.read` and verbs such as `bayeswater query`, `score`, `impute`"
+        )
     require(length <= size - 8, f"its header should have {length} bytes, but the file ends after {size - 8} of them")
     header = file.read(length)
     # By safetensors' own rules nothing stands before the object, and nothing but blanks after it.

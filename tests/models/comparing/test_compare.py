@@ -206,8 +206,8 @@ def test_why_a_model_failed_is_said_in_both_languages_without_a_table_of_columns
         "broken": "failed: it rains",
     }
     chinese = found.html("t", TITLES, "r", Language.of("zh"))
-    assert "AODE: 失败：没有可供学习的列" in chinese and "peer: 失败：它不读取文本和标识" in chinese
-    assert "broken: 失败：it rains" in chinese  # what nobody of ours has said
+    assert "AODE: 失败，原因如下：没有可供学习的列" in chinese and "peer: 失败，原因如下：它不读取文本和标识" in chinese
+    assert "broken: 失败，原因如下：it rains" in chinese  # what nobody of ours has said
 
 
 def test_certainty_that_is_wrong_costs_without_bound_and_is_told():

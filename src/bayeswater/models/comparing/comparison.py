@@ -31,7 +31,7 @@ own_reasons(
         "1 row left out: no other row of the class to learn from": "1 行未计入：该类没有其他行可学",
         "{model}: gave probability 0 to what was true in {n} rows": "{model}：有 {n} 行的真实情况被赋予概率 0",
         "{model}: gave probability 0 to what was true in 1 row": "{model}：有 1 行的真实情况被赋予概率 0",
-        "failed: {clause}": "失败：{clause}",
+        "failed: {clause}": "失败，原因如下：{clause}",
         "no column is left to learn from": "没有可供学习的列",
         "all": "所有模型",
         "{n} models": "{n} 个模型",
