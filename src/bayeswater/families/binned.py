@@ -159,7 +159,7 @@ class Binned(StateFamily, NumberFamily):
         """Put the numbers into the bins of the plan."""
         numbers = self.numbers(raw, settings)
         coded = binned(numbers, [_cuts(column) for column in self.columns], self.names)
-        return without_unknown(coded, self.columns, settings)
+        return without_unknown(coded, [column.source for column in self.columns], settings.unknown)
 
     def state_labels(self, sums: CategoryCounts, j: int) -> Sequence[Any]:
         """Name the bins by their limits."""

@@ -52,7 +52,7 @@ class Categorical(StateFamily):
         coded = encode_frame(frame, rules)
         if coded.unseen:
             report_unseen(coded.unseen, coded.shape[0], settings.unseen)
-        return without_unknown(coded, self.columns, settings)
+        return without_unknown(coded, [column.source for column in self.columns], settings.unknown)
 
     def drawn(self, variable: Variable, j: int, state: Array, rng: np.random.Generator) -> Any:
         """Labels of the states that were drawn, with all others that there are."""

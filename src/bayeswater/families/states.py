@@ -16,7 +16,7 @@ which is less than that of any of the S states there are.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
@@ -484,9 +484,9 @@ def state_form(column: Column, variable: Variable) -> LabelForm | BinForm:
     return LabelForm(tuple(variable.states)) if column.cuts is None else BinForm(column.cuts)
 
 
-def without_unknown(coded: CodedTable, columns: Sequence[Column], settings: Settings) -> CodedTable:
+def without_unknown(coded: CodedTable, sources: Sequence[str], known_not: Mapping[str, Any]) -> CodedTable:
     """Give cells of which nothing is known a code beyond that of what was never counted: it has no factor either."""
-    unknown = {j: settings.unknown[c.source] for j, c in enumerate(columns) if c.source in settings.unknown}
+    unknown = {j: known_not[source] for j, source in enumerate(sources) if source in known_not}
     if not unknown:
         return coded
     codes = coded.block(slice(0, coded.shape[0])).astype(np.int64)

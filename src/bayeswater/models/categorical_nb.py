@@ -23,7 +23,7 @@ from bayeswater.explain.explaining import explained_block
 from bayeswater.explain.explanations import Explanations
 from bayeswater.explain.turning import ExplainedRows
 from bayeswater.families.curve import ColumnCurve
-from bayeswater.families.states import StateBlock
+from bayeswater.families.states import StateBlock, without_unknown
 from bayeswater.inference.drawing import draw_states
 from bayeswater.inference.linear import Line, line_of_states
 from bayeswater.models.classifier import BayesClassifier
@@ -160,7 +160,8 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
         coded = encode_categories(in_words(X), rules)
         if coded.unseen:
             report_unseen(coded.unseen, coded.shape[0], self.unseen)
-        return coded
+        unknown = vars(self).get("_unknown", {}) if self.missing == "state" else {}
+        return without_unknown(coded, coded.schema.names, unknown)
 
     def _count(self, table: CodedTable, labels: Labels, weight: Array | None) -> CategoryCounts:
         counts = CategoryCounts.of(table, labels, weight)
@@ -224,7 +225,8 @@ class CategoricalNB(WeighsOneLaw, OnSums, BayesClassifier):
 
     def _facts(self, X: Any) -> Facts:
         codes, n_states = self._table(X).block(slice(0, 1))[0], self.statistics_.columns.n_states
-        missing, names = np.flatnonzero(codes == n_states).tolist(), self._column_names()
+        missing = np.flatnonzero((codes == n_states) | (codes == n_states + 2)).tolist()  # or not known
+        names = self._column_names()
         if self.missing == "state":
             return {names[j]: MISSING_IS_STATE for j in missing}
         facts = {names[j]: StateFact(self.feature_log_prob_[j].T) for j in missing}

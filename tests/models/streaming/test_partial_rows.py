@@ -211,3 +211,21 @@ def test_what_is_in_doubt_about_a_file_is_said_at_the_line_that_reads_it(tmp_pat
     with pytest.warns(ReadingWarning, match="day and month may be the other way round") as caught:
         NaiveBayes().fit(path, target="rain")
     assert {warning.filename for warning in caught} == {__file__}
+
+
+@pytest.mark.parametrize("missing", ["ignore", "state"])
+def test_a_categorical_model_does_not_know_what_a_dict_does_not_name(missing):
+    rows = FRAME[["colour", "shape"]].copy()
+    rows.loc[:7, "shape"] = None
+    model = CategoricalNB(missing=missing).fit(rows, Y)
+    nothing, red, empty, whole = model.predict_proba(
+        [{}, {"colour": "red"}, {"colour": "red", "shape": None}, {"colour": "red", "shape": "flat"}]
+    )
+    shape, colour = (np.exp(model.feature_log_prob_[j]) for j in (1, 0))
+    of_red = np.exp(model.class_log_prior_) * colour[:, list(model.categories_[0]).index("red")]
+    of_flat = of_red * shape[:, list(model.categories_[1]).index("flat")]
+    assert nothing == pytest.approx(np.exp(model.class_log_prior_))
+    assert red == pytest.approx(of_red / of_red.sum())
+    assert whole == pytest.approx(of_flat / of_flat.sum())
+    assert (empty == pytest.approx(red)) == (missing == "ignore")
+    assert not model.explain({"colour": "red"}).contributions[0, 1]
