@@ -287,3 +287,14 @@ def test_classes_of_few_rows_are_left_out_on_request(run, tmp_path):
 def test_options_of_targets_that_make_no_sense_are_refused(run, prices, tmp_path, options, message):
     answer = run("fit", prices, "-t", "price", "-o", tmp_path / "m.bayes", *options)
     assert answer.code == 2 and message in answer.err
+
+
+def test_fractions_that_are_refused_are_not_said_to_be_learned_and_days_are_named_as_days(run, tmp_path):
+    rows = [f"{i % 7},{i % 99 + 0.25},2024-{i // 28 + 1:02}-{i % 28 + 1:02}" for i in range(100)]
+    (tmp_path / "rows.csv").write_text("\n".join(["x,price,day", *rows]) + "\n")
+    answer = run("fit", tmp_path / "rows.csv", "-t", "price", "-o", tmp_path / "m.bayes")
+    assert answer.code == 1
+    assert "learned as classes" not in answer.err
+    assert "bin it: --target-bins 3" in answer.err
+    answer = run("fit", tmp_path / "rows.csv", "-t", "day", "-o", tmp_path / "m.bayes")
+    assert "a value of its own in 'day', such as '2024-01-01': that names the rows" in answer.err

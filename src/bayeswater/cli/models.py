@@ -245,7 +245,11 @@ def require_columns(source: "Source | LocalRows", model: Any, path: str) -> None
         f"{source.name}: column{'s' * (len(absent) > 1)} {listed} of the model {path} "
         f"{'is' if len(absent) == 1 else 'are'} missing"
         + (f"; {nearest_names(absent[0], unknown)}" if unknown else "")
-        + f" (a file without a header needs {_of_no_header(names, source)})" * (len(absent) == len(names))
+        + (
+            f" (a file without a header needs {_of_no_header(names, source)})"
+            if len(absent) == len(names)
+            else "; if nothing is known of them, give the rows as JSON lines, which may lack columns"
+        )
     )
 
 

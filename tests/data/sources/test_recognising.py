@@ -102,6 +102,16 @@ def test_standard_input_is_read_once(tmp_path, name, format):
         next(source.batches())
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("text", ['{"n": 1, "s": "a"}\n{"n": 2}\n', '[{"n": 1, "s": "a"}, {"n": 2}]'])
+def test_json_on_standard_input_is_known_by_its_first_bytes(pack, text):
+    read = open_source("-", standard_input=io.BytesIO(pack(text.encode())))
+    assert pa.concat_tables(read.batches()).to_pylist() == [{"n": 1, "s": "a"}, {"n": 2, "s": None}]
+    whole = gzip.compress(text.encode() * 1000)
+    with pytest.raises(DataError, match="is the file complete"):
+        pa.concat_tables(open_source("-", standard_input=io.BytesIO(whole[: len(whole) // 2])).batches())
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are of Unix")
 def test_a_named_pipe_is_read_as_standard_input_is(tmp_path):
     path = tmp_path / "pipe"
@@ -118,6 +128,8 @@ def test_files_that_are_read_from_their_end_are_refused_from_a_pipe(tmp_path, na
     format: Any = {"t.parquet": "parquet", "t.arrow": "arrow"}[name]
     with pytest.raises(DataError, match="give the file itself"):
         open_source("-", format, standard_input=io.BytesIO(content)).schema  # noqa: B018
+    with pytest.raises(DataError, match="give the file itself"):
+        open_source("-", standard_input=io.BytesIO(content)).schema  # noqa: B018
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])

@@ -29,7 +29,7 @@ from bayeswater.data.sources.parts import Progress, chosen_fields
 from bayeswater.data.sources.paths import COMPRESSED, FORMAT_OF_SUFFIX, Format, files_named, is_path
 from bayeswater.data.sources.queries import is_dataset, is_query, query_parts
 from bayeswater.data.sources.reading_options import Reading, reading_with
-from bayeswater.data.sources.source import Source, TypesWidened
+from bayeswater.data.sources.source import Source, TypesWidened, errors_named
 from bayeswater.data.sources.streams import Stream
 from bayeswater.errors import DataError, ParameterError
 
@@ -101,27 +101,25 @@ def _of_library(format: str, origin: Origin, how: Reading) -> Source:
 
 
 def _recognised_format(origin: Origin) -> Format:
-    if origin.path is None:
-        return "csv"
-    suffixes = [suffix.lower() for suffix in Path(origin.table_name).suffixes]
+    suffixes = [suffix.lower() for suffix in Path(origin.table_name).suffixes] if origin.path else []
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     suffix = suffixes[-1] if suffixes else ""
-    if suffix == ".xls" and _is_text(origin.path):
+    if suffix == ".xls" and origin.path and _is_text(origin.path):
         return "csv"
     if FORMAT_OF_SUFFIX.get(suffix, "csv") != "csv":
         return FORMAT_OF_SUFFIX[suffix]
-    with suppress(OSError, EOFError):  # it is damaged, as is said where it is read
-        if origin.can_be_reread and OBJECTS.match(origin.head(LOOKED_AT)):
-            return "jsonl"
+    first = b""  # of a damaged file, as is said where it is read; of a pipe it is said here, for it is read once
+    with suppress(OSError, EOFError) if origin.can_be_reread else errors_named(origin):
+        first = origin.head(LOOKED_AT)
+    if OBJECTS.match(first):
+        return "jsonl"
     if suffix in FORMAT_OF_SUFFIX:
         return "csv"
-    if origin.can_be_reread:
-        first = origin.head(len(ARROW_FILE))
-        if first.startswith(PARQUET):
-            return "parquet"
-        if first == ARROW_FILE:
-            return "arrow"
+    if first.startswith(PARQUET):
+        return "parquet"
+    if first.startswith(ARROW_FILE):
+        return "arrow"
     if suffix:
         raise DataError(
             f"{origin.name}: the ending {suffix!r} names no format; say which it is with "

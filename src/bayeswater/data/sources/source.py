@@ -81,7 +81,7 @@ class Source(ABC):
     @cached_property
     def schema(self) -> "pa.Schema":
         """Names and types of all columns."""
-        with self._errors_named():
+        with errors_named(self.origin):
             self._first_identity = self.origin.identity
             schema = self._read_schema()
             if self.types_strings:
@@ -164,7 +164,7 @@ class Source(ABC):
         self._require_unchanged()
         pieces = self._read(names, start)
         while True:
-            with self._errors_named():
+            with errors_named(self.origin):
                 piece = next(pieces, None)
             if piece is None:
                 self._require_unchanged()
@@ -224,7 +224,7 @@ class Source(ABC):
 
     def _require_unchanged(self) -> None:
         """Refuse a file that was written to since its columns were looked at: it would give half of each state."""
-        with self._errors_named():
+        with errors_named(self.origin):
             if self.origin.identity != self._first_identity:
                 raise DataError(
                     f"{self.name} has changed since it was opened, in size or in time; wait until it is written, and "
@@ -289,21 +289,22 @@ class Source(ABC):
         self.schema = fitting_schema()
         raise TypesWidened(f"{misfit}; the column is read again in a type that fits all of its cells")
 
-    @contextmanager
-    def _errors_named(self) -> Iterator[None]:
-        """Give what goes wrong below the name of the file."""
-        import pyarrow as pa
 
-        try:
-            yield
-        except DataError:
-            raise
-        except (pa.ArrowException, OSError, EOFError) as error:
-            if isinstance(error, OSError) and error.errno:
-                raise self.origin.unreadable(error) from None
-            raise DataError(
-                f"{self.name}: {_in_brief(error)}; is the file complete, and is its format as named?"
-            ) from None
+@contextmanager
+def errors_named(origin: Origin) -> Iterator[None]:
+    """Give what goes wrong below the name of the file."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except DataError:
+        raise
+    except (pa.ArrowException, OSError, EOFError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise origin.unreadable(error) from None
+        raise DataError(
+            f"{origin.name}: {_in_brief(error)}; is the file complete, and is its format as named?"
+        ) from None
 
 
 def batch_rows(n_columns: int) -> int:

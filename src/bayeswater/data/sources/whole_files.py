@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayeswater.data.column_types import cast_columns
 from bayeswater.data.sources.parts import DecodedPiece, Mark
-from bayeswater.data.sources.source import Source, batch_rows
+from bayeswater.data.sources.source import Source, batch_rows, errors_named
 from bayeswater.errors import DataError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class HeldSource(Source):
 
     @cached_property
     def _table(self) -> "pa.Table":
-        with self._errors_named():
+        with errors_named(self.origin):
             return self._loaded()
 
     @abstractmethod

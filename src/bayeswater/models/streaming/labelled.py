@@ -6,6 +6,7 @@ model sees them. What a model gives for the rest is added up where the pieces ar
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date, time, timedelta
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -202,11 +203,13 @@ class LabelledRows(Examples):
         if n_distinct == n_rows:
             means = "that is an amount, and no class to learn; bin it: pandas.qcut(y, 3)"
             names = "that names the rows, and is no class to learn; is it the right column?"
+            first = piece.y[0].as_py()
+            first = str(first) if isinstance(first, date | time | timedelta) else first
             raise DataError(
                 f"{self.name}: each of {n_rows:,} rows has a value of its own in {self.target!r}, such as "
-                f"{piece.y[0].as_py()!r}: {means if is_number and not _are_counted(piece.y) else names}"
+                f"{first!r}: {means if is_number and not _are_counted(piece.y) else names}"
             )
-        if is_number and 2 * n_distinct > n_rows:
+        if is_number and 2 * n_distinct > n_rows and not _have_fractions(piece.y):
             warn_user(
                 f"{self.target!r} has {n_distinct:,} different numbers in {n_rows:,} rows, which look like amounts and "
                 "are learned as classes; bin it: pandas.qcut(y, 3)",
@@ -234,6 +237,11 @@ def _are_counted(labels: Any) -> bool:
     """Tell whole numbers that go on by one, as those of rows."""
     numbers = labels.to_pylist()
     return not isinstance(numbers[0], str) and all(after == before + 1 for before, after in pairwise(numbers))
+
+
+def _have_fractions(labels: Any) -> bool:
+    """Tell numbers that are not all whole: as classes they are refused."""
+    return any(isinstance(label, float) and not label.is_integer() for label in labels.to_pylist())
 
 
 def _nothing(piece: Piece) -> None:
